@@ -4,7 +4,6 @@ import streamlit as st
 
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.plan import plan_toggle
 from ensemble.ui.shared import navigation, run_panel
 from ensemble.ui.train import controls, launch, live
 
@@ -30,7 +29,6 @@ def show_train_page() -> None:
     elif choice.job:
         run_panel.show_run_header(choice.job)
         live.show_live_run(choice.job)
-        plan_toggle.show_plan_toggle(choice.job)
         run_panel.show_citation_panel(choice.job)
     else:
         show_train_introduction()

@@ -24,7 +24,6 @@ from ensemble import regression, runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
 from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare
-from ensemble.budget.budget import Budget
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
 from ensemble.cli.results.distil import serialize_teacher_comparison
@@ -48,7 +47,6 @@ from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording.accuracy_estimates import serialize_estimated_share
-from tests.budget import test_budget, test_distillation
 from tests.documents import (
     PAGES,
     REFERENCE,
@@ -64,6 +62,7 @@ from tests.documents import (
 from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.marks import IMAGE, NAMES
+from tests.planning import test_distillation
 from tests.recorded.recording import Recording, unpack
 from tests.sweeps.light import light_config, train_lightly
 
@@ -76,7 +75,7 @@ OTHER_OPTIONS = {"--help", "--build-arg", "--format", "--shm-size", "--pass-user
 STREAMLIT_OPTIONS = ("--server.", "--secrets.")
 
 # Commands whose section links to where their options stand: to another page, or to `train`.
-OPTIONS_ELSEWHERE = {"plan", "budget", "worth", "distil", "sweep", "manifest", "label"}
+OPTIONS_ELSEWHERE = {"distil", "sweep", "manifest", "label"}
 # Which command has the options of which settings.
 SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (EnsembleConfig, "train"),
@@ -401,8 +400,6 @@ PRINTED: dict[str, tuple[str, Callable[[Recording], dict[str, Any]]]] = {
     "runs show": ("runs", print_run_command("runs", "show", "RUN")),
     "inspect": ("inspect", print_run_command("inspect", "RUN", "--json")),
     "inspect a view": ("inspect", print_run_command("inspect", "RUN", "calibration", "--json")),
-    "plan": ("plan", print_run_command("plan", "RUN", "--json")),
-    "worth": ("worth", print_run_command("worth", "RUN", "--json")),
     "lbfgs": ("lbfgs", lambda at: summarize_regression(regression.find_regression(at.ids["solve"]))),
     "data list": ("data", print_run_command("data", "list", "--json")),
     "network": ("network", print_run_command("network", "logistic", "--json")),
@@ -522,19 +519,6 @@ def test_every_field_of_a_distillation_is_documented() -> None:
         found["auroc"][0],
     ):
         assert list_unnamed_fields(part, "distil") == set()
-
-
-def test_every_field_of_a_budget_is_documented() -> None:
-    budget = Budget(test_budget.CONFIG, seeds=2, factors=(0.3, 1.0))
-    test_budget.all_drawn(budget)
-    done = test_budget.call(
-        *("--network", "mlp", "--members", "2", "--epochs", "1", "--batch-size", "512"),
-        *("--devices", "1", "--seeds", "2", "--rates", "0.3,1"),
-    )
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert list_unnamed_fields(found, "budget") == set()
-    for competitor in found["competitors"]:
-        assert list_unnamed_fields(competitor, "budget") == set()
 
 
 @pytest.mark.variant

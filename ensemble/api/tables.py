@@ -9,7 +9,7 @@ from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import MISS_RATE, cross_conformal_sets
 from ensemble.analysis.quality.quality import EnsembleQualities
 from ensemble.errors import ConfigError
-from ensemble.views.committee import judge_committees, pick_best_committees, tabulate_committee_sizes
+from ensemble.views.how_many_members import judge_committees, pick_best_committees, tabulate_committee_sizes
 from ensemble.views.prediction_figures import check_allowed_value, check_enough_to_halve, check_two_members
 
 if TYPE_CHECKING:

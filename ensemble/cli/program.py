@@ -25,9 +25,6 @@ COMMAND_MODULES = {
     "train": "train",
     "manifest": "kubernetes",
     "work-pod": "kubernetes",
-    "budget": "results.budget",
-    "plan": "results.plan",
-    "worth": "results.worth",
     "distil": "results.distil",
     "predict": "results.predict",
     "serve": "results.serve",
@@ -47,8 +44,8 @@ COMMAND_MODULES = {
     "devices": "machine",
     "bench": "machine",
 }
-# Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
-_SIZE_COMMANDS = ("plan", "budget", "worth", "distil")
+# Commands before 1.1 that `ensemble inspect RUN members` replaces.
+_REPLACED_COMMANDS = ("budget", "plan", "worth")
 
 _MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
@@ -90,20 +87,18 @@ class _EnsembleGroup(click.Group):
         return sorted([*COMMAND_MODULES, *WORKER_KINDS])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands in two lists; click would write one."""
+        """List the commands with names of equal width."""
         names = [name for name in self.list_commands(ctx) if not import_command(name).hidden]
         width = max(map(len, names))
-        other_names = [name for name in names if name not in _SIZE_COMMANDS]
-        for title, listed in (("Commands", other_names), ("Choosing a size", _SIZE_COMMANDS)):
-            with formatter.section(title):
-                limit = formatter.width - 6 - width
-                formatter.write_dl(
-                    [(f"{name:<{width}}", import_command(name).get_short_help_str(limit)) for name in listed]
-                )
+        limit = formatter.width - 6 - width
+        with formatter.section("Commands"):
+            formatter.write_dl([(f"{name:<{width}}", import_command(name).get_short_help_str(limit)) for name in names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMAND_MODULES or cmd_name in WORKER_KINDS:
             return import_command(cmd_name)
+        if cmd_name in _REPLACED_COMMANDS:
+            raise ConfigError(f"`ensemble {cmd_name}` is now part of the view of a run: ensemble inspect RUN members")
         # Among all of them click looks for the one that was meant.
         self.commands = {name: import_command(name) for name in [*COMMAND_MODULES, *WORKER_KINDS]}
         return None

@@ -89,6 +89,7 @@ def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedCompa
 
 
 def find_seed_runs(run: Run, every: Sequence[Run]) -> list[Run]:
+    """Return a run and the finished ones of the same settings on the same images, one for each seed."""
     if run.training_config is None:
         return [run]
     by_seed = {run.training_config.seed: run}

@@ -8,7 +8,7 @@ from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.metrics import Evaluation, TrainingMetrics
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import build_network
-from ensemble.engine.predict import predict_probabilities, sample_probabilities
+from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import MemberState, create_blank_members
 from ensemble.engine.trainer import Trainer
 
@@ -28,5 +28,4 @@ __all__ = [
     "count_steps_per_epoch",
     "create_blank_members",
     "predict_probabilities",
-    "sample_probabilities",
 ]

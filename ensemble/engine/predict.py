@@ -13,9 +13,6 @@ from ensemble.engine.networks.arithmetic import scale_to_unit
 from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.networks.network import Network
 from ensemble.engine.trace_cache import cache_trace
-from ensemble.errors import ConfigError
-
-_SAMPLING_BATCH_SIZE = 256  # images of a pass that are drawn for at once
 
 
 def predict_probabilities(network: Network, params: Any, images: np.ndarray) -> np.ndarray:
@@ -40,55 +37,6 @@ def _build_probability_program(network: Network) -> Callable[..., Any]:
         return jax.nn.softmax(network.apply(params, scale_to_unit(images)))
 
     return map_over_members("predict", network, predict_member)
-
-
-def sample_probabilities(network: Network, params: Any, images: np.ndarray, passes: int, seed: int = 0) -> np.ndarray:
-    """Every member's probabilities with dropout left on, averaged over passes: float32 (M, N, C).
-
-    Args:
-      network: what the members are; its training pass draws random numbers.
-      params: the members' parameters, leaves (M, …).
-      images: uint8 (N, H, W, channels).
-      passes: T, over how many passes, each with draws of its own.
-      seed: of the draws.
-
-    Raises:
-      ConfigError: the network draws nothing, or carries statistics that a training pass changes.
-
-    Source: Y. Gal and Z. Ghahramani, "Dropout as a Bayesian approximation", ICML 2016.
-    """
-    if not network.is_stochastic:
-        raise ConfigError(f"The network {network.name} has no dropout: there is nothing to sample from it.")
-    if network.collections:
-        raise ConfigError(
-            f"The network {network.name} carries {', '.join(network.collections)} besides its "
-            "parameters, which a pass with dropout would compute from the test images: "
-            "dropout is only sampled from networks without these."
-        )
-    size, sample = min(_SAMPLING_BATCH_SIZE, len(images)), _build_sampling_program(network)
-    members = len(jax.tree.leaves(params)[0])
-    total = np.zeros((members, len(images), network.classes))
-    for m in range(members):
-        member = jax.tree.map(lambda leaf, m=m: jnp.asarray(leaf[m]), params)
-        for first in range(0, len(images), size):
-            block = images[first : first + size]
-            padded = np.zeros((size, *images.shape[1:]), np.uint8)
-            padded[: len(block)] = block
-            for t in range(passes):
-                probabilities = sample(member, padded, np.array([seed, m, first, t], np.uint32))
-                total[m, first : first + size] += np.asarray(probabilities)[: len(block)]
-    return (total / passes).astype(np.float32)
-
-
-@functools.lru_cache(maxsize=64)
-def _build_sampling_program(network: Network) -> Callable[..., Any]:
-    def sample_member(params: Any, images: Array, draw: Array) -> Array:
-        key = jax.random.key(draw[0])
-        for number in (draw[1], draw[2], draw[3]):
-            key = jax.random.fold_in(key, number)
-        return jax.nn.softmax(network.apply_in_training(*network.split_params(params), scale_to_unit(images), key)[0])
-
-    return jax.jit(cache_trace("sample", sample_member, network), compiler_options=choose_compiler_options(network))
 
 
 def map_over_members(name: str, network: Network, member_function: Callable[..., Any]) -> Callable[..., Any]:

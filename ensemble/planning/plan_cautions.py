@@ -1,4 +1,4 @@
-"""What makes the map of a run say less than it seems to, by name; `wording.verdicts.plan` has the sentences."""
+"""What makes the map of a run say less than it seems to, by name; `views.members_for_epochs` has the sentences."""
 
 from typing import Literal
 

@@ -21,6 +21,7 @@ from ensemble.views.parts import (
     Choice,
     ChoiceRow,
     Columns,
+    CopyableText,
     DeferredChoice,
     Figure,
     Figures,
@@ -97,6 +98,8 @@ class _PageRenderer:
                 for column, build in zip(st.columns(part.widths, gap="large"), part.columns, strict=True):
                     with column:
                         self.render(build())
+            case CopyableText():
+                st.code(part.text, language=None, wrap_lines=True)
             case Alternatives():
                 self.render(part.build(self.render_choice(part.choice)))
         return None

@@ -50,6 +50,19 @@ def measure_prediction_time(history: Sequence[dict[str, Any]], members: int, n: 
     return each if each > 0 else None
 
 
+def describe_member_costs(epoch: EvaluatedEpoch, members: int) -> str:
+    """Return what training and prediction take with so many members, next to what all take; "" if unknown."""
+    costs = _list_cost_columns(epoch, [members, epoch.members])
+    if not costs:
+        return ""
+    names = ["training", f"predicting {formats.format_count(_TIMED_IMAGES, epoch.noun)}"]
+    parts = []
+    for name, (some, whole) in zip(names, costs.values(), strict=False):
+        parts.append(f"{name} takes about {some}" + (f" instead of {whole}" if members < epoch.members else ""))
+    text = ", ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def tabulate_committee_costs(
     judged: CommitteeEvaluation, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
 ) -> pd.DataFrame:

@@ -20,10 +20,10 @@ from ensemble.analysis.quality.selective import ERROR_RATE
 from ensemble.errors import ConfigError
 from ensemble.figures.palette import LIGHT, Palette
 from ensemble.views import calibration as calibration_figure
-from ensemble.views import committee as committee_figure
 from ensemble.views import conformal as conformal_figure
 from ensemble.views import conformal as conformal_sets
 from ensemble.views import confusion as confusion_figure
+from ensemble.views import how_many_members as committee_figure
 from ensemble.views import run_comparison as compare_figure
 from ensemble.views import selective as selective_figure
 from ensemble.views import uncertainty as uncertainty_figure

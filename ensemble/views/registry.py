@@ -96,6 +96,8 @@ def find_view(name: str, views: Mapping[str, RegisteredView] = VIEWS) -> Registe
     if name in views:
         return views[name]
     offered = f"choose one of {', '.join(views)}."
+    if views is VIEWS and name == "committee":
+        raise ConfigError("The view committee is now called members.")
     if views is NUMERIC_VIEWS and name in VIEWS:
         raise ConfigError(f"The view {name} is for classes, and this run predicts numbers: {offered}")
     if views is VIEWS and name in NUMERIC_VIEWS:

@@ -9,7 +9,7 @@ import numpy as np
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.iteration import DefaultChooser, check_known_choices, iterate_parts
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
-from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, Tiles
+from ensemble.views.parts import Choice, CopyableText, Figure, Figures, Images, Paragraph, Table, Tiles
 from ensemble.views.registry import RegisteredView
 from ensemble.wording.escaping import strip_markdown
 from ensemble.wording.formats import pluralize_noun
@@ -161,6 +161,8 @@ def _iterate_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
                 yield part
             case Figures():
                 yield from (Paragraph(note(), "note") for note in part.notes.values())
+            case CopyableText():
+                yield Paragraph(part.text)
             case Tiles():
                 yield from (Paragraph(tile.alt) for tile in part.tiles)
 

@@ -79,7 +79,7 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
         if dataset:
             config = replace(config, dataset=dataset)
         made_of_others = (run.path / SOURCES_FILE).exists()
-        words = [] if made_of_others else ["train", *_iterate_changed_options(config, EnsembleConfig())]
+        words = [] if made_of_others else list_train_words(config)
         if words and (run.path / WEIGHTS_FILE).exists():
             words += ["--from", WEIGHTS_FILE]
     elif isinstance(config, LbfgsConfig):
@@ -97,6 +97,11 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     else:
         words = []
     return f"{_PROGRAM} {shlex.join(words)}" if words else ""
+
+
+def list_train_words(config: EnsembleConfig) -> list[str]:
+    """Return the words of the command that trains with these settings, after the program's name."""
+    return ["train", *_iterate_changed_options(config, EnsembleConfig())]
 
 
 def format_citation(run: Job) -> str:

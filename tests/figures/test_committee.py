@@ -10,7 +10,7 @@ from ensemble.analysis.members import committees as committees
 from ensemble.analysis.members.extrapolation import extrapolate_committee_curve
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
 from ensemble.figures.palette import Palette
-from ensemble.views import committee as committee_figure
+from ensemble.views import how_many_members as committee_figure
 from tests.figures.test_inspect import predictions, traces
 
 

@@ -18,7 +18,8 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.figures.two_ensembles import EnsembleAnswer
 from ensemble.regression import RegressionTraces
 from ensemble.shift.corruptions import CORRUPTION_KINDS
-from ensemble.views import calibration, committee, conformal, confusion, image_corruption, selective, shift, uncertainty
+from ensemble.views import calibration, conformal, confusion, image_corruption, selective, shift, uncertainty
+from ensemble.views import how_many_members as committee
 from ensemble.views import run_comparison as wins_by_class
 from ensemble.views import shift as entropy_histograms
 from ensemble.views.members import agreement as decomposition

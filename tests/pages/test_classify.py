@@ -231,6 +231,7 @@ def test_a_test_digit_is_tried_at_a_press_and_an_old_link_opens_the_rejection_th
 
 def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     at = classify(run, input="draw")
+    classifier_loader.wait_for_classifier(run, 2)
     strokes = [{"w": 18.0, "p": path} for path in SEVEN]
     drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
     at.session_state[Tab.drawing.key] = drawing_sheet.parse_sent_drawing(drawn)

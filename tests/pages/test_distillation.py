@@ -8,10 +8,10 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.teacher import build_student_config
 from ensemble.ui.shared import settings
-from tests.budget.test_distillation import taught
 from tests.comparison.drawn import finished
 from tests.pages.predictions_screen import opened
 from tests.pages.stressed import said
+from tests.planning.test_distillation import taught
 from tests.views.summaries import summarize
 
 

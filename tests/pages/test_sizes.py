@@ -62,7 +62,7 @@ def test_of_a_hundred_classes_it_is_said_what_is_left_out() -> None:
 
 
 def test_committees_of_many_members_say_how_many_were_drawn_and_how() -> None:
-    at: AppTest = opened("inspect", imported(20, 60, 4), view="committee")
+    at: AppTest = opened("inspect", imported(20, 60, 4), view="members")
     # All of sizes 1, 19 and 20, and all 190 of 2 and of 18; of the 15 others 300 each.
     assert (
         f"{20 + 20 + 1 + 190 + 190 + 15 * 300:,} of about 1,050,000 committees that 20 members can "

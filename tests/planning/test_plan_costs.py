@@ -2,20 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from ensemble import runs
-from ensemble.analysis.planning.committee_scores import score_committees
-from ensemble.analysis.planning.plan_choice import choose_best_plan
-from ensemble.analysis.planning.plan_grid import EnsemblePlan, PlanGrid, build_plan_grid
-from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.analysis.planning.plan_grid import EnsemblePlan
 from ensemble.config import EnsembleConfig
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import ConfigError
 from ensemble.planning.plan_cautions import list_plan_cautions
-from ensemble.planning.plan_comparison import compare_plans, compute_half_budget_loss, have_same_examples
 from ensemble.planning.plan_costs import PlanCosts, estimate_plan_costs
-from ensemble.planning.plan_grids import PlanGrids, load_plan_grids
+from ensemble.planning.plan_grids import load_plan_grids
 from tests.pages.ensembles import trained
 
 
@@ -87,49 +81,3 @@ def test_a_map_is_thinned_where_epochs_are_in_it_neither_nor_known_to_be_left_ou
     for kept, left_out, thinned in ((2, 0, False), (3, 1, False), (3, 0, True), (4, 1, True)):
         seen = replace(maps, kept_epochs=kept, left_out=("It is damaged.",) * left_out)
         assert list_plan_cautions(run, seen, EnsemblePlan(2, 1)) == (("thinned",) if thinned else ())
-
-
-def test_two_plans_are_compared_image_by_image() -> None:
-    run = trained(members=3, epochs=2, sure=1.0)
-    maps = load_plan_grids(run)
-    found = compare_plans(maps, EnsemblePlan(3, 1), EnsemblePlan(1, 2), "nll")
-    labels = runs.load_test_set(run).labels
-    first = log_loss(runs.read_run_predictions(run.id, 1).mean(axis=0, dtype=float), labels)
-    second = log_loss(runs.read_run_predictions(run.id, 2), labels).mean(axis=0)
-    assert found.loss.mean == pytest.approx((first - second).mean(), abs=1e-6)
-    assert (found.first, found.second) == (
-        pytest.approx(first.mean(), abs=1e-6),
-        pytest.approx(second.mean(), abs=1e-6),
-    )
-    assert found.loss.by_examples == pytest.approx(np.var(first - second) / 500, rel=1e-4)
-    with pytest.raises(RunError, match="3 members and the epochs 1 2"):
-        compare_plans(maps, EnsemblePlan(4, 1), EnsemblePlan(1, 2), "nll")
-
-
-def test_plans_of_two_runs_are_compared_on_the_images_that_both_were_tested_on() -> None:
-    run, other = trained(members=2, sure=1.0), trained(members=4, epochs=1, seed=1, sure=3.0)
-    assert have_same_examples(run, other)
-    found = compare_plans(
-        load_plan_grids(run), EnsemblePlan(2, 2), EnsemblePlan(4, 1), "accuracy", load_plan_grids(other)
-    )
-    assert found.loss.mean == pytest.approx(found.second - found.first, abs=1e-6)
-    assert found.loss.loss_sign == 1
-    assert found.members == 2
-
-
-def map_of(*sure: float) -> PlanGrid:
-    """The map of two members that give the right one of two classes so much after each epoch."""
-    labels = np.zeros(20, np.int64)
-    made = [np.tile([one, 1 - one], (2, 20, 1)) for one in sure]
-    return build_plan_grid(range(1, len(sure) + 1), [score_committees(one, labels) for one in made])
-
-
-def test_half_a_budget_is_planned_on_validation_images_and_told_on_test_images() -> None:
-    maps = PlanGrids(map_of(0.9, 0.6), map_of(0.6, 0.9), kept_epochs=2, left_out=())
-    whole = choose_best_plan(maps.test, 4, "nll", maps.validation)
-    assert whole is not None
-    assert whole.best.epochs == 2
-    found = compute_half_budget_loss(maps, whole)
-    assert found is not None
-    assert found.plan == EnsemblePlan(1, 2)  # on the test images the first epoch's plans are better
-    assert found.mean == pytest.approx(0.0, abs=1e-6)

@@ -68,8 +68,8 @@ def test_settings_that_differ_come_first_and_how_it_is_made_again_is_there(writt
     assert names[:3] == ["Members", "Epochs", "Validation"]
     assert len(names) >= len(EnsembleConfig.__dataclass_fields__)
     shown = [one.text for one in page.all("pre")]
-    assert shown[0] == build_rerun_command(run)
-    assert shown[1] == format_citation(run)
+    assert build_rerun_command(run) in shown
+    assert format_citation(run) in shown
     assert "jax" in names
 
 

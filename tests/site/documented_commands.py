@@ -66,7 +66,6 @@ JOBS_OF_COMMANDS: list[tuple[str, tuple[str, ...]]] = [
     (r".* ensemble label next attic", ("leaves",)),
     (r".* ensemble label learn --resume", ("stopped learning",)),
     (r".* ensemble label ", ("learning",)),
-    (r".* ensemble worth ", ("cyclic", "digits")),
     (r"docs/screens/parallel.md ensemble report", ("regression",)),
     (r"docs/screens/numbers.md ensemble inspect", ("numbers",)),
     (r".* ", ("digits", "other", "third")),

@@ -165,7 +165,7 @@ PAGES = [
     ("numbers", "quantiles"),
     ("runs", ""),
 ]
-INSPECT_VIEWS = ["committee", "combining", "uncertainty", "calibration", "selective", "shift"]
+INSPECT_VIEWS = ["members", "combining", "uncertainty", "calibration", "selective", "shift"]
 
 
 @pytest.mark.parametrize(("page", "name"), PAGES)

@@ -76,7 +76,7 @@ def test_the_best_committee_is_chosen_on_them_and_shown_with_its_test_figures() 
     def of(made: NDArray[Any], who: tuple[int, ...], truth: NDArray[Any]) -> float:
         return nll(made[list(who)].astype(float).mean(axis=0), truth)
 
-    summary = summarize(run, "committee")
+    summary = summarize(run, "members", alternative="members")
     rows, differ = find_table(summary, "size"), 0
     for size in (1, 2, 3):
         every = list(combinations(range(4), size))
@@ -87,7 +87,7 @@ def test_the_best_committee_is_chosen_on_them_and_shown_with_its_test_figures() 
     assert differ, "else nothing here is tested"
     assert selection_basis.CHOSEN_ON_VALIDATION in summary.to_text()
     assert selection_basis.CHOSEN_ON_TEST not in summary.to_text()
-    assert selection_basis.CHOSEN_ON_TEST in summarize(trained(), "committee").to_text()
+    assert selection_basis.CHOSEN_ON_TEST in summarize(trained(), "members", alternative="members").to_text()
 
 
 def test_a_threshold_for_errors_is_found_on_them_and_judged_on_all_test_images() -> None:
@@ -168,7 +168,7 @@ def test_an_ece_of_combinations_is_shown_with_what_chance_alone_would_give() -> 
 
     other = np.ones(500, bool)
     other[np.argsort(truth, kind="stable")[::2]] = False  # the half that is judged
-    for view, part in (("committee", np.ones(500, bool)), ("combining", other)):
+    for view, part in (("members", np.ones(500, bool)), ("combining", other)):
         said = summarize(run, view, figure="ece").to_text()
         found = re.search(r"A perfectly calibrated ensemble would show (0\.\d+)", said)
         assert found, view

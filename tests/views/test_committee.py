@@ -1,4 +1,4 @@
-"""The view Committee: how many members are enough, and what each one brings and costs."""
+"""The view How many members?: what each member brings and costs."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.views.summaries import find_table, summarize
 
 def test_what_a_member_is_worth_is_counted_in_digits() -> None:
     whole = evaluated(3, 7.0)
-    frame = find_table(summarize(trained(sure=7.0), "committee"), "without it")
+    frame = find_table(summarize(trained(sure=7.0), "members", alternative="members"), "without it")
     for m in range(3):
         rest = np.delete(whole.probabilities, m, axis=0).astype(float).sum(axis=0)
         change = int((rest.argmax(axis=-1) == whole.labels).sum() - whole.right.sum())
@@ -20,16 +20,16 @@ def test_what_a_member_is_worth_is_counted_in_digits() -> None:
 
 
 def test_above_twelve_members_committees_are_drawn_at_random() -> None:
-    [figure] = summarize(trained(members=13, epochs=1), "committee").figures
+    figure = summarize(trained(members=13, epochs=1), "members").figures[0]
     assert "of each size all, or 300 drawn at random (seed 0)" in figure.explanation
-    [figure] = summarize(trained(members=4), "committee", figure="nll").figures
+    figure = summarize(trained(members=4), "members", figure="nll").figures[0]
     assert "All 15 committees that 4 members can form" in figure.explanation
     assert "NLL (what the label's probability costs, in nats) goes from" in figure.explanation
     assert figure.draw(LIGHT).layout.yaxis.title.text == "NLL (nats)"
 
 
 def test_the_gain_and_cost_of_one_more_member_are_a_table() -> None:
-    summary = summarize(trained(members=4, epochs=2, sure=7.0), "committee", figure="brier")
+    summary = summarize(trained(members=4, epochs=2, sure=7.0), "members", figure="brier")
     whole = evaluated(4, 7.0)
     mean = committee_means(whole.probabilities.astype(float), whole.labels)
     rows = find_table(summary, "training, about")

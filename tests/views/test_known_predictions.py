@@ -8,6 +8,7 @@ from ensemble.analysis.members.combining import geometric_mean_probabilities
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.halves import split_halves
 from ensemble.figures.palette import LIGHT
+from ensemble.views.how_many_members import format_all_members
 from ensemble.views.registry import VIEWS
 from tests.conftest import variant
 from tests.pages.ensembles import evaluated, probabilities, trained
@@ -28,7 +29,7 @@ def test_every_view_has_an_answer_or_says_why_not(members: int) -> None:
         else:
             assert not summary.figures, name
     if members == 1:
-        assert "One member is no committee" in summarize(run, "committee").answer
+        assert "With one member there is nothing to compare" in summarize(run, "members").answer
         assert "One member has nothing to" in summarize(run, "combining").answer
 
 
@@ -42,8 +43,8 @@ def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) ->
         summary = summarize(run, name)
         assert all(figure.draw(LIGHT).data for figure in summary.figures), name
         answers[name] = summary.answer
-    few = f"Too few test digits to say whether {members - 1} of {members} members"
-    assert answers["committee"].startswith(few)
+    few = f"Keep {format_all_members(members)}: 500 digits cannot show whether"
+    assert answers["members"].startswith(few)
     assert answers["combining"] == "All four ways of combining get the same of 250 digits right."
     assert answers["selective"].startswith("Answering every digit, the ensemble is wrong on 0 of these")
 

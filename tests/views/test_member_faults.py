@@ -61,11 +61,11 @@ def test_a_fault_stands_before_the_verdict_on_every_face(story: str) -> None:
     command = CliRunner().invoke(main, ["inspect", run.id, "answer", "--json"])
     assert json.loads(command.output)["answer"] == found
     for choice in ("accuracy", "ece"):
-        asked = ["inspect", run.id, "committee", "--choose", f"figure={choice}", "--json"]
+        asked = ["inspect", run.id, "members", "--choose", f"figure={choice}", "--json"]
         headline = json.loads(CliRunner().invoke(main, asked).output)["answer"]
         assert headline.startswith(f"{found} ") is (story == "broken")
         assert ("is not judged by ECE." in headline) is (choice == "ece")
-    for view in ("committee", "agreement"):
+    for view in ("members", "agreement"):
         said = CliRunner().invoke(main, ["inspect", run.id, view]).output
         assert found in said
 

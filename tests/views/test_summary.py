@@ -51,10 +51,10 @@ def test_a_cell_of_the_matrix_is_chosen_by_its_word_though_nobody_offers_it() ->
 
 def test_a_committee_is_judged_by_the_margin_that_is_asked_for() -> None:
     epoch = evaluate_epoch(trained(members=4))
-    strict = summarize_view(VIEWS["committee"], epoch, {"margin": "0.01"})
-    lenient = summarize_view(VIEWS["committee"], epoch, {"margin": "5"})
+    strict = summarize_view(VIEWS["members"], epoch, {"margin": "0.01"})
+    lenient = summarize_view(VIEWS["members"], epoch, {"margin": "5"})
     assert strict.answer != lenient.answer
-    by_ece = summarize_view(VIEWS["committee"], epoch, {"figure": "ece"})
+    by_ece = summarize_view(VIEWS["members"], epoch, {"figure": "ece"})
     assert by_ece.answer == "How many members are enough is not judged by ECE."
     notes = [one.text for one in by_ece.paragraphs if one.role == "note"]
     assert any("A perfectly calibrated ensemble would show" in note for note in notes)

@@ -6,6 +6,7 @@ size. To be better is enough too. What a test set is too small to show is said t
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal
@@ -144,6 +145,24 @@ def find_sufficient_size(
         exact=judged.exact,
         sizes=tuple(sizes),
         groups=judged.groups,
+    )
+
+
+def find_settling_margin(
+    judged: CommitteeEvaluation, figure: str, margins: Sequence[float], share: float = REQUIRED_SHARE
+) -> float | None:
+    """Return the smallest of some margins at which fewer than all members are shown to be enough; None if none is.
+
+    Args:
+      judged: the committees, of two members or more.
+      figure: by which loss: "accuracy", "nll" or "brier".
+      margins: losses to accept, each above 0.
+      share: as in `find_sufficient_size`.
+    """
+    fewer = judged.members - 1
+    return next(
+        (margin for margin in sorted(margins) if _test_size(judged, figure, margin, share, fewer).outcome == "enough"),
+        None,
     )
 
 

@@ -55,7 +55,7 @@ class PlanChoice:
         )
 
 
-def rank_plans(grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
+def _rank_plans(grid: PlanGrid, plans: Sequence[EnsemblePlan], figure: str) -> list[EnsemblePlan]:
     """Plans by their figure, the best first, of equal ones the cheaper."""
     sign = 1 if LOWER_IS_BETTER[figure] else -1
     return sorted(plans, key=lambda plan: (sign * grid.mean(plan, figure), plan.cost))
@@ -92,9 +92,9 @@ def choose_best_plan(grid: PlanGrid, budget: int, figure: str = "nll", by: PlanG
     paid = [plan for plan in grid.plans if plan.cost <= budget]
     if not paid:
         return None
-    best = rank_plans(by or grid, paid, figure)[0]
+    best = _rank_plans(by or grid, paid, figure)[0]
     possible_plans = [plan for plan in select_possible_plans(paid, figure) if plan != best]
-    second = compute_plan_losses(grid, rank_plans(by or grid, possible_plans, figure)[:1], best, figure)
+    second = compute_plan_losses(grid, _rank_plans(by or grid, possible_plans, figure)[:1], best, figure)
     return PlanChoice(
         metric=figure,
         budget=budget,

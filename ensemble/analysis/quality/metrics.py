@@ -119,7 +119,7 @@ METRICS = (
         gloss="How many of the test images are right, of all.",
         detail="With its 95 % Wilson interval in percentage points: ± half of it, or both ends "
         "where it is not symmetric.",
-        view="committee",
+        view="members",
         example_function=lambda answers: answers.right,
     ),
     Metric(

@@ -106,7 +106,7 @@ def _serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str
 
 
 def _serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
-    figures = {name: serialize_metric(figure) for name, figure in column.metrics.items()}
+    figures = {name: _serialize_metric(figure) for name, figure in column.metrics.items()}
     return {
         "key": column.group.key,
         "title": column.group.title,
@@ -116,7 +116,7 @@ def _serialize_comparison_group(column: GroupColumn) -> dict[str, Any]:
         "chosen": sorted(column.chosen),
         "settings": _collect_group_settings(column.group),
         "figures": figures,
-        "difference": serialize_difference(column.difference),
+        "difference": _serialize_difference(column.difference),
         "why": column.no_difference_reason,
     }
 
@@ -127,11 +127,11 @@ def _collect_group_settings(group: RunGroup) -> dict[str, list[Any]]:
     return {name: list({repr(settings[name]): settings[name] for settings in every}.values()) for name in every[0]}
 
 
-def serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
+def _serialize_metric(figure: MetricEstimate) -> dict[str, Any]:
     return {"value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over, "runs": figure.runs}
 
 
-def serialize_difference(difference: GroupDifference | None) -> dict[str, Any] | None:
+def _serialize_difference(difference: GroupDifference | None) -> dict[str, Any] | None:
     """A difference to the baseline; None if there is none."""
     if difference is None:
         return None

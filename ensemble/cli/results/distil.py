@@ -7,26 +7,26 @@ import click
 
 from ensemble import architectures, runs
 from ensemble.analysis.members.non_inferiority import NonInferiority
-from ensemble.budget.distillation import JudgedRun, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.cli.options import build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.train import create_checked_run, execute_run_here, summarize_run
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
+from ensemble.planning.distillation import JudgedRun, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.runs.teacher import build_student_config
 from ensemble.settings import list_setting_fields
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from ensemble.views.members import distillation as words
 
 # The teacher says which images, and who it is; two others have shorter names here.
-EXCLUDED_FIELDS = ("dataset", "teacher", "distil_temperature", "distil_alpha")
+_EXCLUDED_FIELDS = ("dataset", "teacher", "distil_temperature", "distil_alpha")
 
 Command = Callable[..., Any]
 
 
 def _add_student_options(command: Command) -> Command:
     for field in reversed(list_setting_fields(EnsembleConfig)):
-        if field.name not in EXCLUDED_FIELDS:
+        if field.name not in _EXCLUDED_FIELDS:
             command = build_setting_option(field)(command)
     return command
 

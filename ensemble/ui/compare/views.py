@@ -16,8 +16,8 @@ from ensemble.ui.compare.run_filter import RunFilter
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guard_page
 
-VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "members": "Map", "plan": "Plan"}
-_UNGROUPED_VIEWS = ("members", "plan")  # of single runs: their controls are not those of groups
+VIEWS = {"curves": "Curves", "table": "Table", "settings": "Settings", "members": "Map"}
+_UNGROUPED_VIEWS = ("members",)  # of single runs: their controls are not those of groups
 DEFAULT_VIEW = "curves"
 POLL_INTERVAL_S = 5.0
 
@@ -72,14 +72,10 @@ def _draw_comparison_view(view: str, every: tuple[runs.Run, ...], kept: RunFilte
         from ensemble.ui.compare import settings
 
         settings.show_settings_comparison(every, kept)
-    elif view == "members":
+    else:
         from ensemble.ui.compare import members
 
         members.show_compared_members(every)
-    else:
-        from ensemble.ui.compare import plan
-
-        plan.show_comparison_plan(every)
 
 
 def _show_grouping_control(every: tuple[runs.Run, ...]) -> None:

@@ -16,9 +16,9 @@ from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
 from ensemble.ui.render import read_view_choice
 from ensemble.ui.shared.tab import tab
-from ensemble.views import committee as committee_words
+from ensemble.views import how_many_members as committee_words
 from ensemble.views.answer import describe_answer_headline, list_answer_evidence
-from ensemble.views.committee import KEEP_CHOICE, MARGIN_VALUES, SHARES, decide_enough_members, offer_margins
+from ensemble.views.how_many_members import KEEP_CHOICE, MARGIN_VALUES, SHARES, decide_enough_members, offer_margins
 from ensemble.views.member_faults import list_epoch_member_faults
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_markdown

@@ -31,7 +31,7 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.run_names import format_run_name, format_unique_run_name
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution
 
-DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ", "all": "Against all runs"}
+_DETAIL_LABELS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ", "all": "Against all runs"}
 _OFFERED_SEEDS = (seed_launch.SEEDS_PER_SETTING, 5)  # of which it is said what they would show
 
 
@@ -221,7 +221,7 @@ def _show_comparison_details(
 ) -> None:
     won, lost = find_won_and_lost(shared.predictions, other_predictions)
     name = address.select_address_option(
-        address.SIDE, "Show", DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
+        address.SIDE, "Show", _DETAIL_LABELS, "won", width="content", label_visibility="collapsed"
     )
     if name == "settings":
         _show_differing_settings(shared.run, other)

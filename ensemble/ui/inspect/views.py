@@ -43,6 +43,7 @@ PAGE_ONLY_VIEWS = {
     "compare": ("run_comparison", "show_run_comparison"),
 }
 # Words of addresses before 1.1, of views that another view's control offers.
+_EARLIER_VIEWS = {"answer": DEFAULT_VIEW, "committee": "members"}
 _EARLIER_WORDS = {"pairs": "agreement", "map": "member_map", "scatter": "uncertainty"}
 
 _VIEWS_ASKING_MEMBERS = ("shift", "digit")
@@ -73,8 +74,8 @@ def _open_named_view() -> None:
     if (word := address.PICTURE.read()) in _EARLIER_WORDS:
         address.PICTURE.set_value(_EARLIER_WORDS[word])
     name = str(address.VIEW.read())
-    if name == "answer":
-        address.VIEW.set_value(DEFAULT_VIEW, DEFAULT_VIEW)
+    if name in _EARLIER_VIEWS:
+        address.VIEW.set_value(_EARLIER_VIEWS[name], DEFAULT_VIEW)
     elif name in VIEWS_OF_ALL_FACES and (outer := VIEWS_OF_ALL_FACES[name].within):
         address.VIEW.set_value(outer, DEFAULT_VIEW)
         address.PICTURE.set_value(name)

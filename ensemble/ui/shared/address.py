@@ -108,7 +108,7 @@ class _ChoiceParameter(QueryParameter[str]):
         return text if text in self.options and text is not None else self.options[0]
 
 
-class PairParameter(QueryParameter[_NumberPair | None]):
+class _PairParameter(QueryParameter[_NumberPair | None]):
     """Two whole numbers, such as "4-9"; None for none."""
 
     def parse(self, text: str | None) -> _NumberPair | None:
@@ -172,17 +172,6 @@ X, Y, COLOR = TextParameter("x"), TextParameter("y"), TextParameter("color")
 
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
 FIELDS, TRIALS = ListParameter("fields"), _ChoiceParameter("trials", ("folded", "shown"))
-
-# Plan: what may be spent, in passes of one member over the training images; what is shown below the
-# map; two plans, members and epochs each, the second of another run where `WITH` names one; and
-# whether Train shows it.
-BUDGET, PLANS, PLAN, AGAINST = (
-    _OptionalIntParameter("budget"),
-    TextParameter("plans"),
-    PairParameter("plan"),
-    PairParameter("against"),
-)
-CHEAPER = _ChoiceParameter("cheaper", ("no", "yes"))
 
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = TextParameter("data"), TextParameter("upload")

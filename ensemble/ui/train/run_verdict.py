@@ -5,8 +5,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean_member
-from ensemble.budget.distillation import compare_with_teacher, judge_losses
 from ensemble.errors import EnsembleError
+from ensemble.planning.distillation import compare_with_teacher, judge_losses
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.teacher import has_teacher
 from ensemble.ui.inspect.shared_epoch import MANY_PROBABILITIES, SharedEpoch

@@ -119,7 +119,7 @@ def show_others_step(selected: SelectedImage) -> None:
                 f"finds what it is, {escaping.escape_markdown(selected.label)}."
             )
         _show_ensemble_gain(selected)
-        show_related_link(selected, "inspect", "How many members are enough", (address.VIEW, "committee"))
+        show_related_link(selected, "inspect", "How many members are enough", (address.VIEW, "members"))
     with place:
         show_step_sentence(sentence)
 

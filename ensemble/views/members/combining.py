@@ -23,8 +23,8 @@ from ensemble.analysis.quality.quality import Quality, measure_quality
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color
 from ensemble.views.calibration import describe_chance_error
-from ensemble.views.committee import METRIC_CHOICE
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.how_many_members import METRIC_CHOICE
 from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, View
 from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats

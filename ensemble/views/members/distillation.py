@@ -5,11 +5,17 @@ from typing import Any
 import pandas as pd
 
 from ensemble.analysis.members.non_inferiority import NonInferiority
-from ensemble.budget.distillation import JudgedRun, OodComparison, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.errors import EnsembleError
+from ensemble.planning.distillation import (
+    JudgedRun,
+    OodComparison,
+    TeacherComparison,
+    compare_with_teacher,
+    judge_losses,
+)
 from ensemble.runs.teacher import has_teacher
-from ensemble.views.committee import MARGIN_VALUES, format_committee_loss, format_loss_with_metric, offer_margins
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.how_many_members import MARGIN_VALUES, format_committee_loss, format_loss_with_metric, offer_margins
 from ensemble.views.parts import ChoiceRow, Paragraph, Table, View
 from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats

@@ -18,7 +18,7 @@ _NO_DIFFERENCE_REASONS = {
 def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
     """The table, a group a line; what each is better by than the baseline; what it all rests on."""
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    lines = align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
+    lines = _align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
     base = next((column for column in table.columns if column.group.key == table.baseline), None)
     if base:
         lines += ["", f"Against “{base.group.title}”:"]
@@ -31,7 +31,7 @@ def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
     return [*lines, "", *filter(None, [table.note, describe_comparison_basis(table)])]
 
 
-def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -42,15 +42,15 @@ def _format_comparison_cells(column: GroupColumn) -> list[str]:
     return [
         column.group.title,
         f"{len(column.run_ids):,}",
-        format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
-        format_with_interval(figures["nll"], formats.format_significant),
+        _format_with_interval(figures["accuracy"], lambda share: f"{100 * share:.{places}f}", " %"),
+        _format_with_interval(figures["nll"], formats.format_significant),
         formats.format_significant(figures["ece"].value),
-        format_with_interval(figures["gain"], lambda gain: format_signed(gain, 0)),
+        _format_with_interval(figures["gain"], lambda gain: format_signed(gain, 0)),
         formats.format_duration(figures["seconds"].value),
     ]
 
 
-def format_with_interval(figure: MetricEstimate, write: Callable[[float], str], unit: str = "") -> str:
+def _format_with_interval(figure: MetricEstimate, write: Callable[[float], str], unit: str = "") -> str:
     """A figure with its interval: "97.1 % (95.2 to 98.3)"; what is not known is a dash."""
     if figure.value is None:
         return "–"

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from ensemble.analysis.inference.paired_intervals import compute_moments, difference_interval, moments_interval
 from ensemble.analysis.members.committees import CommitteeEvaluation, evaluate_committees
-from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, find_sufficient_size
+from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, find_settling_margin, find_sufficient_size
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
 from tests.conftest import variant
 
@@ -166,3 +166,12 @@ def test_the_verdict_on_accuracy_is_wrong_at_most_as_often_as_promised(
         judged = counted(n, [*[0] * below, *[won] * members, 0], each, size)
         wrongly += find_sufficient_size(judged).sizes[0].outcome == wrong
     assert wrongly <= 11
+
+
+@pytest.mark.parametrize("figure", ["accuracy", "nll", "brier"])
+def test_the_settling_margin_is_the_smallest_at_which_fewer_are_enough(figure: str) -> None:
+    judged = evaluate_committees(*erring(4, 400, 0.2))
+    margins = [DEFAULT_MARGINS[figure] * factor for factor in (64, 1, 2, 4, 8, 16, 32)]
+    enough = [margin for margin in margins if find_sufficient_size(judged, figure, margin).size < 4]
+    assert find_settling_margin(judged, figure, margins) == min(enough)
+    assert find_settling_margin(judged, figure, [margin for margin in margins if margin not in enough]) is None

@@ -56,7 +56,7 @@ def test_whole_groups_become_the_test_set_and_count_once(tmp_path, add):
     assert f"count the images of one group together: {len(once)} groups." in evidence
     classes = summarize_view(VIEWS["confusion"], epoch)
     assert "group of images" in " ".join(one.text for one in classes.paragraphs)
-    committee = summarize_view(VIEWS["committee"], epoch)
+    committee = summarize_view(VIEWS["members"], epoch)
     enough = " ".join(one.text for one in committee.paragraphs)
     assert f"each of {len(once)} groups counts as one draw" in enough
     maps = load_plan_grids(runs.find_run(run.id))

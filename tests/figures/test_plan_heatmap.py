@@ -2,7 +2,6 @@
 
 import math
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +9,8 @@ import pytest
 from ensemble.analysis.planning.plan_choice import choose_best_plan
 from ensemble.analysis.planning.plan_grid import EnsemblePlan
 from ensemble.figures.palette import Palette
-from ensemble.figures.planning import plan_heatmap, plan_losses
 from ensemble.planning.plan_costs import PlanCosts
+from ensemble.views import members_for_epochs as plan_heatmap
 from tests.analysis.planning.test_plan_losses import drawn
 from tests.figures.test_inspect import traces
 
@@ -78,24 +77,3 @@ def test_the_table_has_every_plan_and_what_those_that_are_paid_for_lose() -> Non
     low, high = map(float, re.findall(r"from ([\d.]+) to ([\d.]+);", text)[0])
     assert [low, high] == pytest.approx([found.means["nll"].min(), found.means["nll"].max()], abs=5e-4)
     assert "best for the budget" in plan_heatmap.describe_plan_heatmap_chart(found, choice, "nll")
-
-
-def test_the_intervals_of_losses_are_drawn_to_their_ends(palette: Palette) -> None:
-    found = drawn(3, 100)
-    choice = choose_best_plan(found, 6, "accuracy")
-    assert choice
-    # Ends that lie farther above than below.
-    choice = replace(choice, losses=tuple(replace(one, high=one.high + 0.02) for one in choice.losses))
-    chart = plan_losses.plot_plan_losses(choice, "title", palette)
-    ends = {}
-    for trace in chart.data:
-        for at, name in enumerate(trace.y):
-            ends[name] = (trace.x[at] - trace.error_x.arrayminus[at], trace.x[at] + trace.error_x.array[at], trace.name)
-    assert len(ends) == 5
-    for one in choice.losses:
-        plan = one.plan
-        name = f"{plan.members} member{'s' * (plan.members > 1)} for {plan.epochs} epoch"
-        low, high, kind = ends[name + "s" * (plan.epochs > 1)]
-        assert (low, high) == (pytest.approx(100 * one.low), pytest.approx(100 * one.high))
-        assert kind == ("shown to be worse" if one.low > 0 else "not shown to be worse")
-    assert plan_losses.describe_plan_losses_chart(choice).startswith("What 5 plans lose")

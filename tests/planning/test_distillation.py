@@ -14,9 +14,9 @@ from ensemble import runs
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.members.non_inferiority import NonInferiority, judge_non_inferiority
 from ensemble.analysis.quality.ood import AurocDifference
-from ensemble.budget.distillation import OodComparison, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.cli.program import main
 from ensemble.errors import ConfigError, RunError
+from ensemble.planning.distillation import OodComparison, TeacherComparison, compare_with_teacher, judge_losses
 from ensemble.report.single_run import build_run_content
 from ensemble.runs.history import write_predictions
 from ensemble.runs.teacher import TeacherRecord, build_student_config, write_teacher_record

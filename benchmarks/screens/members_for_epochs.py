@@ -1,4 +1,4 @@
-"""The map of members by epochs, from the files on: python -m benchmarks.screens.plan
+"""The map of members by epochs, from the files on: python -m benchmarks.screens.members_for_epochs
 
 M = 8 members, E = 10 epochs, N = 10,000 images, C = 10 classes, as surely and as often right as
 networks are on MNIST, from their first epoch to their last. At first nothing is cached; then what
@@ -67,7 +67,7 @@ def main() -> None:
         print(f"{name:<24} {seconds:6.3f} s")
     held = timings["map, nothing cached"] <= MOST_SECONDS
     print(f"at most {MOST_SECONDS:g} s: {'held' if held else 'missed'}")
-    common.keep("plan", {"seconds": timings, "most": MOST_SECONDS})
+    common.keep("members_for_epochs", {"seconds": timings, "most": MOST_SECONDS})
 
 
 if __name__ == "__main__":

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from ensemble.errors import EnsembleError
 from ensemble.runs.history import list_prediction_epochs, read_run_predictions
-from ensemble.runs.members import open_members
 from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training import weight_averages
 
-Kind = Literal["member", "last", "snapshots", "swa", "dropout"]
+Kind = Literal["member", "last", "snapshots", "swa"]
 
 _LAST_EPOCH_COUNTS = (2, 3, 5, 10, 20)  # how many of the last epochs are looked at together
 
@@ -25,8 +23,7 @@ class CheapEnsemble:
 
     Attributes:
       kind: "member" for the member as it is, "last" for the mean of its last epochs' answers,
-        "snapshots" for that of the ends of its cycles, "swa" for averaged parameters, "dropout"
-        for passes with dropout left on.
+        "snapshots" for that of the ends of its cycles, "swa" for averaged parameters.
       epochs: of the run, from 1, that it is made of.
       networks: how many networks answer each image.
       probabilities: float32 (M, N, C), one ensemble a member.
@@ -38,12 +35,11 @@ class CheapEnsemble:
     probabilities: NDArray[np.float32]
 
 
-def iterate_cheap_ensembles(run: Run, passes: int = 0) -> "Iterator[CheapEnsemble | str]":
+def iterate_cheap_ensembles(run: Run) -> "Iterator[CheapEnsemble | str]":
     """Each kind that the run can be asked for, or why one that it was set up for cannot be had.
 
     Args:
       run: one that was trained here.
-      passes: with dropout left on; 0 for none.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine any more.
@@ -63,8 +59,6 @@ def iterate_cheap_ensembles(run: Run, passes: int = 0) -> "Iterator[CheapEnsembl
             yield CheapEnsemble("swa", tuple(config.averaged_epochs), 1, weight_averages.load_averaged_predictions(run))
         except EnsembleError as error:
             yield str(error)
-    if passes:
-        yield CheapEnsemble("dropout", (last,), passes, _sample_dropout(run, passes))
 
 
 def _average_epochs(run: Run, epochs: tuple[int, ...]) -> NDArray[np.float32]:
@@ -72,11 +66,3 @@ def _average_epochs(run: Run, epochs: tuple[int, ...]) -> NDArray[np.float32]:
     for epoch in epochs[1:]:
         total += read_run_predictions(run.id, epoch)
     return (total / len(epochs)).astype(np.float32)
-
-
-def _sample_dropout(run: Run, passes: int) -> NDArray[np.float32]:
-    members = open_members(run.id)
-    from ensemble.engine import sample_probabilities
-
-    images, config = load_run_dataset(run).test_images, require_training_config(run)
-    return sample_probabilities(members.network, members.params, images, passes, seed=config.seed)

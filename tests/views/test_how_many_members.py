@@ -5,7 +5,7 @@ from math import comb
 import pytest
 
 from ensemble.analysis.members.sufficient_size import Outcome, SizeVerdict, SufficientSize
-from ensemble.views import committee as words
+from ensemble.views import how_many_members as words
 from ensemble.wording.verdicts import selection_basis
 
 
@@ -34,28 +34,25 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
     [
         (
             found(4, size(3, 4, "enough"), size(2, 4, "loses")),
-            "If 0.1 points of accuracy may be lost, 3 of 4 members are enough, in 95 % of cases.",
+            "3 of 4 members are enough if you accept a loss of 0.1 points of accuracy.",
         ),
         (
             found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
-            "If 0.005 nats of NLL may be lost, 1 of 2 members is enough, in all cases.",
+            "1 of 2 members is enough if you accept a loss of 0.005 nats of NLL.",
         ),
-        (found(4, TOO_FEW), "Too few test digits to say whether 3 of 4 members would do."),
+        (found(4, TOO_FEW), "Keep all 4 members: 500 digits cannot show whether 3 are enough."),
+        (found(2, size(1, 2, "undecided", 900)), "Keep both members: 500 digits cannot show whether 1 is enough."),
         (
             found(64, size(63, 64, "undecided", 241_000), n=10_000),
-            "Too few test digits to say whether 63 of 64 members would do.",
-        ),
-        (
-            found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
-            "Not shown whether 3 of 4 members are enough: up to 0.00083 of the Brier score may be lost.",
+            "Keep all 64 members: 10,000 digits cannot show whether 63 are enough.",
         ),
         (
             found(2, size(1, 2, "loses")),
-            "At least 1 of 2 single members loses over 0.1 points of accuracy: it takes both.",
+            "Keep both members: too few single members stay within 0.1 points of accuracy.",
         ),
         (
-            found(64, size(63, 64, "loses"), margin=0.0002),
-            "At least 4 of 64 committees of 63 lose over 0.02 points of accuracy: it takes all 64.",
+            found(64, size(63, 64, "loses"), figure="brier", margin=0.0002),
+            "Keep all 64 members: too few committees of 63 stay within 0.0002 of the Brier score.",
         ),
     ],
 )
@@ -84,10 +81,16 @@ def test_a_size_that_the_images_leave_open_is_not_said_to_lose_as_much() -> None
     assert "If nothing were really lost, most sets of 500 digits would have shown it." in said
 
 
-def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() -> None:
-    """Beside "the ensemble gets 6 more right" and "1 is enough": it is where these may be lost."""
-    said = words.describe_enough_members(found(4, size(1, 4, "enough")), "digit")
-    assert said.startswith("If 0.1 points of accuracy may be lost, 1 of 4 members is enough")
+def test_an_undecided_verdict_says_what_would_decide_it() -> None:
+    assert words.describe_settling(found(4, TOO_FEW), 0.002, "digit") == (
+        "What would show it: about 24,000 test digits, or accepting a loss of 0.2 points."
+    )
+    assert words.describe_settling(found(4, TOO_FEW), None, "digit") == (
+        "What would show it: about 24,000 test digits."
+    )
+    assert words.describe_settling(found(4, size(3, 4, "undecided")), None, "digit") == ""
+    assert words.describe_settling(found(4, size(3, 4, "loses")), 0.002, "digit") == ""
+    assert words.describe_settling(found(4, size(3, 4, "enough")), 0.002, "digit") == ""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Committee: how many members are enough, what more would bring, and what each is worth."""
+"""How many members are enough, at which cost, what would settle it, and what else the same cost buys."""
 
 from collections.abc import Sequence
 from math import comb
@@ -21,6 +21,7 @@ from ensemble.analysis.members.sufficient_size import (
     REQUIRED_SHARE,
     SizeVerdict,
     SufficientSize,
+    find_settling_margin,
     find_sufficient_size,
 )
 from ensemble.analysis.predictions import EnsemblePredictions
@@ -29,16 +30,31 @@ from ensemble.analysis.quality.metrics import METRICS_BY_NAME
 from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette, build_band_color
 from ensemble.views.calibration import describe_chance_error
+from ensemble.views.cheaper_members import cheaper_members_view
 from ensemble.views.committee_costs import (
     EXPECTED_LABEL,
+    describe_member_costs,
     explain_committee_costs,
     format_committee_metric,
     tabulate_committee_costs,
 )
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import list_broken_members, repeat_member_faults
-from ensemble.views.parts import Choice, ChoiceRow, Columns, DeferredChoice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.members_for_epochs import members_for_epochs_view
+from ensemble.views.parts import (
+    Alternatives,
+    Choice,
+    ChoiceRow,
+    Columns,
+    DeferredChoice,
+    Figure,
+    Figures,
+    Paragraph,
+    Table,
+    View,
+)
 from ensemble.views.registry import BETTER, RegisteredView
+from ensemble.views.wider_network import wider_network_view
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import selection_basis
@@ -65,29 +81,34 @@ def format_loss_with_metric(value: float, figure: str) -> str:
 
 
 def describe_enough_members(size: SufficientSize, noun: str) -> str:
-    """How many members are enough, in one line of one claim, with its figure.
-
-    What may be lost comes first: a gain of the whole that is shown does not contradict that
-    fewer are enough for who accepts to lose it.
-    """
-    M, margin = (size.members, format_loss_with_metric(size.margin, size.metric))
+    """Return the recommendation in one line of at most 90 characters."""
+    M, margin = size.members, format_loss_with_metric(size.margin, size.metric)
     if size.smallest_sufficient:
         verb = "is" if size.size == 1 else "are"
-        cases = "all" if size.share == 1 else formats.format_percent(size.share, figures=2)
-        return (
-            f"If {margin} may be lost, {size.size} of {M} members {verb} enough, "
-            f"in {cases} {'cases' if size.share == 1 else 'of cases'}."
-        )
-    failed = size.sizes[0]
-    if failed.outcome == "loses":
-        needed = "both" if M == 2 else f"all {M}"
-        losing = _describe_losing_committees(failed).capitalize()
-        return f"{losing} over {margin}: it takes {needed}."
-    if failed.examples is None:
-        fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
-        bound = format_loss_with_metric(failed.bound, size.metric)
-        return f"Not shown whether {fewer}: up to {bound} may be lost."
-    return f"Too few test {pluralize_noun(noun)} to say whether {failed.size} of {M} members would do."
+        return f"{size.size} of {M} members {verb} enough if you accept a loss of {margin}."
+    fewer, keep = size.sizes[0], f"Keep {format_all_members(M)}"
+    if fewer.outcome == "loses":
+        who = "single members" if fewer.size == 1 else f"committees of {fewer.size}"
+        return f"{keep}: too few {who} stay within {margin}."
+    these = formats.format_count(size.n, noun)
+    return f"{keep}: {these} cannot show whether {fewer.size} {'is' if fewer.size == 1 else 'are'} enough."
+
+
+def describe_settling(size: SufficientSize, margin: float | None, noun: str) -> str:
+    """Return what would show that fewer members are enough; "" if that is decided.
+
+    Args:
+      margin: the smallest offered loss at which fewer are enough; None if there is none.
+    """
+    fewer = size.sizes[0]
+    if size.smallest_sufficient or fewer.outcome != "undecided":
+        return ""
+    ways = []
+    if fewer.examples is not None:
+        ways.append(f"about {formats.format_significant(fewer.examples, 2)} test {pluralize_noun(noun)}")
+    if margin is not None:
+        ways.append(f"accepting a loss of {format_committee_loss(margin, size.metric)}")
+    return f"What would show it: {', or '.join(ways)}." if ways else ""
 
 
 def _describe_losing_committees(verdict: SizeVerdict) -> str:
@@ -492,10 +513,23 @@ KEEP_CHOICE = Choice(
 )
 
 
-def build_committee(epoch: EvaluatedEpoch) -> View:
+_ALTERNATIVES = Choice(
+    "alternative",
+    "Compare with",
+    {
+        "epochs": "Members against epochs",
+        "wider": "One wider network",
+        "cheaper": "Cheaper members",
+        "members": "Single members",
+    },
+    "epochs",
+)
+
+
+def build_how_many_members(epoch: EvaluatedEpoch) -> View:
     if epoch.members == 1:
         yield Paragraph(
-            "One member is no committee: train two or more to see how many are enough.",
+            "With one member there is nothing to compare: train two or more to see how many are enough.",
             "unavailable",
             icon=":material/group_off:",
         )
@@ -505,28 +539,30 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
     judged = epoch.measure(judge_committees, wait=wait)
     broken = list_broken_members(epoch)  # the headline names them first
     name = yield DeferredChoice(METRIC_CHOICE)
+    size = None
     if name in DEFAULT_MARGINS:
         _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
-        verdict = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
-        enough = describe_enough_members(verdict, epoch.noun)
-        yield Paragraph(" ".join([*broken, enough]), "answer")
-        yield Paragraph(describe_enough_evidence(verdict, epoch.noun), "evidence")
+        size = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
+        yield Paragraph(" ".join([*broken, describe_enough_members(size, epoch.noun)]), "answer")
+        settling = epoch.measure(_find_epoch_margin, name, SHARES[share])
+        costs = describe_member_costs(epoch, size.size)
+        yield Paragraph(" ".join(filter(None, [costs, describe_settling(size, settling, epoch.noun)])), "evidence")
+        yield Paragraph(describe_enough_evidence(size, epoch.noun), "evidence")
     else:
         yield METRIC_CHOICE
         unjudged = "How many members are enough is not judged by ECE."
         yield Paragraph(" ".join([*broken, unjudged]), "answer")
         yield Paragraph(
-            f"It is not a mean over {pluralize_noun(epoch.noun)}, so no margin of it can be "
-            "tested: choose another metric.",
+            f"ECE is not a mean over {pluralize_noun(epoch.noun)}, so no margin of it can be tested. "
+            "Choose another metric.",
             "evidence",
         )
-        verdict = None
     yield from repeat_member_faults(epoch, broken)
-    drawn_by = (name, margin, share) if verdict else (name,)
+    drawn_by = (name, margin, share) if size else (name,)
 
     def build_metric_figure(metric: str) -> Figure:
         if metric == name:
-            return _build_committee_figure(epoch, judged, metric, verdict, drawn_by)
+            return _build_committee_figure(epoch, judged, metric, size, drawn_by)
         default = offer_margins(metric).default if metric in DEFAULT_MARGINS else ""
         enough_members = (
             decide_enough_members(epoch, metric, DEFAULT_MARGINS[metric], REQUIRED_SHARE)
@@ -541,15 +577,34 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         {"ece": lambda: describe_chance_error(epoch.measure(estimate_ensemble_calibration_error))},
     )
     beyond = extrapolate_committee_curve(judged, name)
-    costs = tabulate_committee_costs(judged, name, beyond, epoch)
+    table = tabulate_committee_costs(judged, name, beyond, epoch)
     yield Table(
         "Gain and cost of each further member",
-        costs,
+        table,
         True,
-        explain_committee_costs(judged, beyond, name, list(costs)),
+        explain_committee_costs(judged, beyond, name, list(table)),
         "committee_costs",
     )
-    yield Columns((1, 1), (lambda: _member_worth_view(epoch, judged), lambda: _best_committees_view(epoch, judged)))
+
+    def build_alternative(word: str) -> View:
+        members = size.size if size else epoch.members
+        match word:
+            case "epochs":
+                yield from members_for_epochs_view(epoch, members, name)
+            case "wider":
+                yield from wider_network_view(epoch, members)
+            case "cheaper":
+                yield from cheaper_members_view(epoch)
+            case _:
+                yield Columns(
+                    (1, 1), (lambda: _member_worth_view(epoch, judged), lambda: _best_committees_view(epoch, judged))
+                )
+
+    yield Alternatives(_ALTERNATIVES, build_alternative)
+
+
+def _find_epoch_margin(predictions: EnsemblePredictions, figure: str, share: float) -> float | None:
+    return find_settling_margin(judge_committees(predictions), figure, list(MARGIN_VALUES[figure].values()), share)
 
 
 def _build_committee_figure(
@@ -618,10 +673,10 @@ def decide_enough_members(epoch: EvaluatedEpoch, figure: str, margin: float, sha
 
 
 VIEW = RegisteredView(
-    "committee",
-    "Committee",
-    "How many members are enough",
-    build_committee,
+    "members",
+    "How many members?",
+    "How many members are enough, at which cost, and what else the same cost buys",
+    build_how_many_members,
     place=60,
     question=BETTER,
     needs_several=True,

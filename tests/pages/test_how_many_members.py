@@ -1,18 +1,18 @@
-"""Inspect's view Committee: what is asked stands in the address, the answer follows it."""
+"""Inspect's view How many members?: its choices are in the address, and the answer follows them."""
 
 from typing import Any
 
 from ensemble import datasets
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
-from ensemble.views import committee as words
+from ensemble.views import how_many_members as words
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import opened, value, view_answer, widget
 from tests.pages.stressed import figure, said
 
 
 def test_figure_margin_and_share_are_chosen_in_the_address_and_answered_on_top_too() -> None:
-    at = opened(trained(members=4, sure=7.0), "inspect", view="committee")
+    at = opened(trained(members=4, sure=7.0), "inspect", view="members")
     labels = datasets.load_dataset("digits").test_labels
     judged = evaluate_committees(probabilities("digits", 4, 2, 7.0), labels)
 
