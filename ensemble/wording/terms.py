@@ -55,7 +55,7 @@ TERMS = (
     ),
     Term("epistemic", "members disagree", "What the members disagree about: the mutual information.", "uncertainty"),
     Term("entropy", "doubt", "How spread out probabilities are: 0 nats is sure.", "uncertainty"),
-    Term("committee", "some of the members", "A few members whose probabilities are averaged.", "committee"),
+    Term("committee", "some of the members", "A few members whose probabilities are averaged.", "members"),
     Term(
         "selective prediction",
         "answering only where sure",

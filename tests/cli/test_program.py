@@ -42,13 +42,19 @@ def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
     assert sorted(found) == sorted(set(COMMAND_MODULES) - hidden)
 
 
-def test_help_lists_what_chooses_a_size_under_one_heading() -> None:
+def test_the_help_lists_the_commands_in_alphabetical_order() -> None:
     listed = CliRunner().invoke(main, ["--help"]).output
-    others, chosen = listed.split("\n\nChoosing a size:\n")
-    assert [line.split()[0] for line in chosen.splitlines()] == ["plan", "budget", "worth", "distil"]
-    named = [line.split()[0] for line in others.split("Commands:\n")[1].splitlines()]
+    named = [line.split()[0] for line in listed.split("Commands:\n")[1].splitlines()]
     assert named == sorted(named)
-    assert not {"plan", "budget", "worth"} & set(named)
+    assert {"train", "distil", "inspect"} <= set(named)
+
+
+@pytest.mark.parametrize("command", ["plan", "budget", "worth"])
+def test_a_replaced_command_names_the_view_that_replaces_it(command: str) -> None:
+    assert command not in CliRunner().invoke(main, ["--help"]).output.split("Commands:")[1].split()
+    result = CliRunner().invoke(main, [command, "RUN"])
+    assert result.exit_code == 2
+    assert "ensemble inspect RUN members" in result.stderr
 
 
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant() -> None:

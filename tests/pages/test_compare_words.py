@@ -20,7 +20,7 @@ def open_views(**address: object) -> Iterator[tuple[str, AppTest]]:
     """The page with one view after another."""
     at = opened(page="compare", view="curves", **address)
     yield "curves", at
-    for view in ("table", "settings", "plan"):
+    for view in ("table", "settings"):
         at.query_params["view"] = view
         assert not at.run().exception
         assert [one.value for one in at.segmented_control if one.label == "View"] == [view]

@@ -47,3 +47,23 @@ def test_figure_margin_and_share_are_chosen_in_the_address_and_answered_on_top_t
 
 def notes(at: Any) -> list[dict[str, Any]]:
     return figure(at, "committee")["layout"].get("annotations", [])
+
+
+def test_addresses_before_1_1_open_the_view() -> None:
+    run = trained(members=3)
+    expected = view_answer(opened(run, "inspect", view="members"))
+    assert view_answer(opened(run, "inspect", view="committee")) == expected
+    assert view_answer(opened(run, "compare", runs=run.id, view="plan")) == expected
+
+
+def test_every_alternative_is_shown_when_it_is_chosen() -> None:
+    at = opened(trained(members=3), "inspect", view="members")
+    for word, sentence in (
+        ("wider", "No single network of the same cost"),
+        ("cheaper", "Each costs the training of one member"),
+        ("members", "What each member is worth"),
+        ("epochs", "Best on the test images"),
+    ):
+        widget(at, "button_group", "address_alternative").set_value(word).run()
+        assert not at.exception
+        assert sentence in said(at) + " ".join(one.value for one in at.markdown), word

@@ -24,6 +24,9 @@ POLL_INTERVAL_S = 5.0
 
 def show_comparison_view(selection: selected_runs.SelectedRuns) -> None:
     """The view that the address names; looks again by itself while a run is active."""
+    if address.VIEW.read() == "plan":  # an address before 1.1
+        query = address.RUN.build_query(address.RUN.read() or selection.runs[0].id)
+        st.switch_page("pages/inspect.py", query_params=query | address.VIEW.build_query("members"))
     active = any(run.active for run in selection.runs)
     st.fragment(_refresh_comparison_view, run_every=POLL_INTERVAL_S if active else None)(active)
 

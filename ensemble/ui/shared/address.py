@@ -19,7 +19,6 @@ from ensemble.wording import escaping
 
 T = TypeVar("T")
 _MAX_NUMBER = 99_999_999
-_NumberPair = tuple[int, int]
 
 
 def parse_whole_number(text: str | None) -> int | None:
@@ -106,18 +105,6 @@ class _ChoiceParameter(QueryParameter[str]):
 
     def parse(self, text: str | None) -> str:
         return text if text in self.options and text is not None else self.options[0]
-
-
-class _PairParameter(QueryParameter[_NumberPair | None]):
-    """Two whole numbers, such as "4-9"; None for none."""
-
-    def parse(self, text: str | None) -> _NumberPair | None:
-        first, _, second = (text or "").partition("-")
-        pair = parse_whole_number(first), parse_whole_number(second)
-        return None if pair[0] is None or pair[1] is None else (pair[0], pair[1])
-
-    def format(self, value: Any) -> str:
-        return f"{value[0]}-{value[1]}"
 
 
 class ListParameter(QueryParameter[tuple[str, ...]]):

@@ -64,12 +64,6 @@ def ask(questions: list[Question]) -> list[tuple[Any, dict[str, str]]]:
         ("ORDER", None, "unsure"),
         ("ORDER", "number", "number"),
         ("ORDER", "no", "unsure"),
-        ("PLAN", "4-9", (4, 9)),
-        ("PLAN", "4", None),
-        ("PLAN", "4-", None),
-        ("PLAN", "4-x", None),
-        ("PLAN", "4-9-1", None),
-        ("PLAN", None, None),
         ("RUNS", "b,a", ("b", "a")),
         ("RUNS", "a, b,,a", ("a", "b")),
         ("RUNS", None, ()),
@@ -87,7 +81,6 @@ def test_the_tabs_own_address_is_read_within_bounds_and_options_that_the_data_se
     cases: list[tuple[Question, Any]] = [
         (("EPOCH", "read", (), {"epoch": "7"}), 7),
         (("EPOCH", "read", (), {}), None),
-        (("PLAN", "read", (), {"plan": "4-9"}), (4, 9)),
     ]
     bounds = [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9), ({"number": "0"}, 1), ({"number": "many"}, 2)]
     cases += [(("NUMBER", "read_within", (2, 1, 9), words), number) for words, number in bounds]
@@ -113,7 +106,6 @@ def test_a_default_is_not_written_and_all_else_is() -> None:
         ("SHOW", ("all",), {"run": "a", "digit": "1"}),
         ("WITH_EPOCH", (4, 4), {"run": "a", "digit": "1"}),
         ("WITH_EPOCH", (3, 4), {"run": "a", "digit": "1", "with_epoch": "3"}),
-        ("PLAN", ((4, 9),), {"run": "a", "digit": "1", "plan": "4-9"}),
     ]
     before = {"run": "a", "digit": "1"}
     found = ask([(name, "set_value", values, before) for name, values, _ in written])
@@ -126,7 +118,6 @@ def test_what_is_written_is_read_again() -> None:
         ("EPOCH", 3),
         ("REFUSE", 7),
         ("SHOW", "split"),
-        ("PLAN", (0, 12)),
         ("RUNS", ("b", "a")),
     ):
         word = WORDS[name]
