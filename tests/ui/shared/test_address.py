@@ -78,10 +78,7 @@ def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
 
 
 def test_the_tabs_own_address_is_read_within_bounds_and_options_that_the_data_set() -> None:
-    cases: list[tuple[Question, Any]] = [
-        (("EPOCH", "read", (), {"epoch": "7"}), 7),
-        (("EPOCH", "read", (), {}), None),
-    ]
+    cases: list[tuple[Question, Any]] = [(("EPOCH", "read", (), {"epoch": "7"}), 7), (("EPOCH", "read", (), {}), None)]
     bounds = [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9), ({"number": "0"}, 1), ({"number": "many"}, 2)]
     cases += [(("NUMBER", "read_within", (2, 1, 9), words), number) for words, number in bounds]
     options = [
@@ -113,13 +110,7 @@ def test_a_default_is_not_written_and_all_else_is() -> None:
 
 
 def test_what_is_written_is_read_again() -> None:
-    for name, value in (
-        ("RUN", "a"),
-        ("EPOCH", 3),
-        ("REFUSE", 7),
-        ("SHOW", "split"),
-        ("RUNS", ("b", "a")),
-    ):
+    for name, value in (("RUN", "a"), ("EPOCH", 3), ("REFUSE", 7), ("SHOW", "split"), ("RUNS", ("b", "a"))):
         word = WORDS[name]
         assert word.parse(word.build_query(value)[word.name]) == value
 
