@@ -27,9 +27,9 @@ from ensemble.views import how_many_members as committee_figure
 from ensemble.views import run_comparison as compare_figure
 from ensemble.views import selective as selective_figure
 from ensemble.views import uncertainty as uncertainty_figure
-from ensemble.views.members import agreement as decomposition_figure
 from ensemble.views.members import agreement as pairs_figure
 from ensemble.views.members import combining as combining_figure
+from ensemble.views.members import diversity as decomposition_figure
 from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 
 if TYPE_CHECKING:

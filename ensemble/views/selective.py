@@ -96,10 +96,25 @@ def _explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
     )
 
 
+def compute_augrc(curve: RiskCoverage) -> float:
+    """Compute the area under the generalized risk-coverage curve, in [0, 1/2]; lower is better.
+
+    The generalized risk is the share of all examples that are answered and wrong: coverage times risk. Its mean over
+    all coverages is how many errors are missed on average, whatever the threshold. Unlike AURC it does not weigh
+    errors among the few most confident answers more than others. With E of N answers wrong and no ties it is
+    (1 − AUROC) · E (N − E) / N² + E (E + 1) / (2 N²), where AUROC is that of confidence for right against wrong
+    answers.
+
+    Source: J. Traub, T. J. Bungert, C. T. Lüth and others, "Overcoming common flaws in the evaluation of selective
+    classification systems", NeurIPS 2024.
+    """
+    return float(np.mean(curve.coverage * curve.risk))
+
+
 def _tabulate_selective_metrics(
     curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], n: int
 ) -> pd.DataFrame:
-    """One row for the ensemble, then each member: AURC, and what the threshold gives."""
+    """One row for the ensemble, then each member: AURC, AUGRC, and what the threshold gives."""
     M = len(curves) - 1
     rows = zip(curves, confidence_thresholds, strict=True)
     return pd.DataFrame(
@@ -107,6 +122,7 @@ def _tabulate_selective_metrics(
             {
                 "who": "ensemble" if M and not place else f"member {max(1, place)}",
                 "AURC": formats.format_significant(curve.aurc),
+                "AUGRC": formats.format_significant(compute_augrc(curve)),
                 "threshold": formats.format_confidence_threshold(threshold.threshold)
                 if threshold.is_reached
                 else "none",
@@ -123,6 +139,7 @@ def _explain_selective_table(curve: RiskCoverage, threshold: ConfidenceThreshold
     return (
         "AURC: the area under the curve, the mean share of wrong answers over all coverages. "
         f"Were every wrong {noun} the least sure, {who}'s would be {formats.format_significant(curve.aurc_best)}. "
+        f"AUGRC: the share of all {pluralize_noun(noun)} that is answered and wrong, over all coverages. "
         f"{describe_threshold_images(threshold, noun)}; in brackets the 95 % interval."
     )
 

@@ -9,8 +9,8 @@ from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predicti
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.views import confusion, uncertainty
 from ensemble.views import shift as entropy_histograms
-from ensemble.views.members import agreement as decomposition
 from ensemble.views.members import agreement as pairwise_heatmap
+from ensemble.views.members import diversity as decomposition
 from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 from tests.figures.test_inspect import NAMES, predictions
 

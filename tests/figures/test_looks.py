@@ -22,9 +22,9 @@ from ensemble.views import calibration, conformal, confusion, image_corruption, 
 from ensemble.views import how_many_members as committee
 from ensemble.views import run_comparison as wins_by_class
 from ensemble.views import shift as entropy_histograms
-from ensemble.views.members import agreement as decomposition
 from ensemble.views.members import agreement as pairwise_heatmap
 from ensemble.views.members import combining
+from ensemble.views.members import diversity as decomposition
 from ensemble.views.members.agreement import MEASURES, compute_pairwise_matrix
 from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions

@@ -70,7 +70,7 @@ def test_every_screen_opens_it(recording: Recording, name: str) -> None:
         assert address(at, "solve") == ids["solve"], page
         assert "cannot be read" not in said(at), page
         # The run and the regression are drawn.
-        assert len(at.get("plotly_chart")) == {"inspect": 2, "parallel": 3}.get(page, 0), page
+        assert len(at.get("plotly_chart")) == {"inspect": 1, "parallel": 3}.get(page, 0), page
 
 
 def test_every_view_has_a_sentence_for_the_recording(recording: Recording) -> None:

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from ensemble.analysis.quality.selective import ConfidenceThreshold
+from ensemble.analysis.quality.selective import ConfidenceThreshold, risk_coverage
 from ensemble.views import selective as words
 
 FOUND = ConfidenceThreshold(
@@ -50,3 +52,20 @@ def test_on_which_images_is_said_alike_in_every_sentence(halved: bool) -> None:
     none = replace(found, answered=0, coverage=0.0)
     end = "on the other half." if halved else "of the test digits."
     assert words.describe_selective_answer(none, 0.05, "the ensemble", "digit").endswith(f"answers none {end}")
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.9, 0.99])
+def test_augrc_follows_from_auroc_and_accuracy(accuracy: float) -> None:
+    draws = np.random.default_rng(7)
+    right = draws.random(800) < accuracy
+    confidence = draws.permutation(800) / 800 + 0.3001 * right  # no ties
+    errors, n = int((~right).sum()), len(right)
+    auroc = roc_auc_score(right, confidence)
+    expected = (1 - auroc) * errors * (n - errors) / n**2 + errors * (errors + 1) / (2 * n**2)
+    assert words.compute_augrc(risk_coverage(confidence, right)) == pytest.approx(expected)
+
+
+def test_augrc_counts_the_errors_that_are_answered_at_each_coverage() -> None:
+    right = np.array([True, False, True, False])
+    curve = risk_coverage(np.array([0.9, 0.8, 0.7, 0.6]), right)
+    assert words.compute_augrc(curve) == pytest.approx((0 + 1 + 1 + 2) / 4 / 4)

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ensemble.analysis.members.diversity import (
-    NllDecomposition,
     disagreement_matrix,
     double_fault,
     mean_kl_divergence,
@@ -20,79 +19,16 @@ from ensemble.analysis.members.swing_votes import find_correct_minorities, find_
 from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import chart_style
-from ensemble.figures.palette import MUTED_COLOR, Palette, build_band_color
+from ensemble.figures.palette import Palette
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.member_faults import repeat_member_faults
-from ensemble.views.parts import Choice, Columns, Figure, Figures, Images, Paragraph, View
+from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, View
 from ensemble.views.registry import BETTER, RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-
-MAX_MARKED_EPOCHS = 24  # epochs, up to which each has a mark of its own
-_MAX_TICKS = 8
-_DecompositionByEpoch = dict[int, NllDecomposition]
-
-
-def plot_loss_decomposition(
-    decomposition: _DecompositionByEpoch, current_epoch: int, title: str, palette: Palette
-) -> "go.Figure":
-    """Two lines and the band between them; a dotted line where the shown epoch is."""
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    epochs = list(decomposition)
-    mean = [parts.mean_member_nll for parts in decomposition.values()]
-    whole = [parts.ensemble_nll for parts in decomposition.values()]
-    mode = "lines+markers" if len(decomposition) <= MAX_MARKED_EPOCHS else "lines"
-    hovers = [
-        f"Epoch {epoch}: diversity {formats.format_significant(parts.diversity)} nats, "
-        f"{formats.format_percent(parts.diversity / (parts.mean_member_nll or 1), places=0)} "
-        "of the average member's NLL"
-        for epoch, parts in decomposition.items()
-    ]
-    each = [
-        f"Epoch {epoch}: NLL of the average member {formats.format_significant(nll)} nats"
-        for epoch, nll in zip(epochs, mean, strict=True)
-    ]
-    line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
-    chart = go.Figure(
-        [
-            go.Scatter(y=mean, name="mean member", line={"color": MUTED_COLOR, "width": 1.5}, hovertext=each, **line),
-            go.Scatter(
-                y=whole,
-                name="ensemble",
-                line=chart_style.style_ensemble_line(palette),
-                fill="tonexty",
-                fillcolor=build_band_color(),
-                hovertext=hovers,
-                **line,
-            ),
-        ]
-    )
-    chart.update_layout(**chart_style.build_chart_layout(title, 420, palette))
-    chart.add_vline(current_epoch, line={"color": MUTED_COLOR, "width": 1, "dash": "dot"})
-    step = -(-(epochs[-1] - epochs[0]) // _MAX_TICKS) or 1
-    chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
-    chart.update_yaxes(title="NLL (nats)", fixedrange=True)
-    return chart
-
-
-def _tabulate_loss_decomposition(decomposition: _DecompositionByEpoch) -> pd.DataFrame:
-    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
-
-
-def _explain_decomposition_chart(here: NllDecomposition) -> str:
-    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
-    return (
-        f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
-        f"member's {formats.format_significant(here.mean_member_nll)}, less "
-        f"{formats.format_significant(here.diversity)} by diversity, to "
-        f"{formats.format_significant(here.ensemble_nll)}."
-    )
 
 
 Matrix = NDArray[np.float64]
@@ -319,12 +255,8 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
     oracle = epoch.measure(_describe_oracle_accuracy, epoch.noun)
     yield Paragraph(oracle, "finding", markdown=True, help=_ORACLE_GLOSS)
     yield from repeat_member_faults(epoch)
-    yield Columns((1, 1), (lambda: _pairwise_view(epoch), lambda: _decomposition_view(epoch)))
-    yield from _divided_images_view(epoch)
-
-
-def _pairwise_view(epoch: EvaluatedEpoch) -> View:
     yield Figures(_MEASURE_CHOICE, lambda key: _build_pairwise_figure(epoch, key))
+    yield from _divided_images_view(epoch)
 
 
 def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
@@ -342,25 +274,6 @@ def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
         title=measure.title,
         table=lambda: _tabulate_pairwise_values(values),
         drawn_from=(key,),
-    )
-
-
-def _decomposition_view(epoch: EvaluatedEpoch) -> View:
-    parts = epoch.decompose_losses()
-    title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
-    yield Figures.single(
-        Figure(
-            label="",
-            alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
-            explanation=_explain_decomposition_chart(parts[epoch.epoch]),
-            draw=lambda palette: plot_loss_decomposition(parts, epoch.epoch, title, palette),
-            key="inspect_decomposition",
-            file="decomposition",
-            title="The NLL's parts over the epochs",
-            table=lambda: _tabulate_loss_decomposition(parts),
-            of_epoch=False,
-            drawn_from=(*parts.items(),),
-        )
     )
 
 
