@@ -23,6 +23,7 @@ import ensemble
 from ensemble import regression, runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
 from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare
 from ensemble.cli.program import main
 from ensemble.cli.results import predict
@@ -423,7 +424,9 @@ def test_every_field_of_the_json_is_documented(name: str, recording: Recording) 
 
 def test_every_field_of_a_prediction_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shares = np.full(10, 0.1)
-    digit = Digit(1, shares, shares[None], np.ones(2, int), 0.1, 1.0, 2.0, 0.5, False, "")
+    digit = Digit(
+        1, shares, shares[None], np.ones(2, int), dict.fromkeys(EXAMPLE_MEASURES, 0.1), 1.0, 2.0, 0.5, False, ""
+    )
     classifier = SimpleNamespace(
         run_id="a-run",
         epoch=1,

@@ -38,9 +38,9 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import datasets, runs
+    from ensemble.analysis.example_measures import compute_measures
     from ensemble.analysis.members import combining, committees, diversity, ece_gain, gain, sufficient_size
     from ensemble.analysis.members.swing_votes import find_swing_votes
-    from ensemble.analysis.members.uncertainty import measure_uncertainty
     from ensemble.analysis.predictions import evaluate_predictions
     from ensemble.analysis.quality import quality, temperature_scaling
     from ensemble.analysis.quality.calibration import reliability_bins
@@ -63,7 +63,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
     timed("gain", lambda: gain.compute_gain(predictions.averaged, kept[0], labels))
     timed("gain over the mean", lambda: gain.gain_over_mean_member(predictions))
     timed("gain in calibration", lambda: ece_gain.estimate_ece_gain(predictions))
-    timed("uncertainty", lambda: measure_uncertainty(predictions))
+    timed("uncertainty", lambda: compute_measures(predictions))
     timed("swing", lambda: find_swing_votes(predictions))
     timed("disagreement", lambda: diversity.disagreement_matrix(predictions.votes))
     timed("mean KL", lambda: diversity.mean_kl_divergence(kept))

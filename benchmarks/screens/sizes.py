@@ -41,9 +41,9 @@ def drawn(members: int, examples: int, classes: int) -> tuple[np.ndarray, np.nda
 
 def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[str, Callable]]:
     """Each measure by its name, in the order that the screen may ask for them."""
+    from ensemble.analysis.example_measures import compute_measures
     from ensemble.analysis.members import combining, committees, diversity, ece_gain, gain, sufficient_size
     from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
-    from ensemble.analysis.members.uncertainty import measure_uncertainty
     from ensemble.analysis.predictions import evaluate_predictions, sort_examples
     from ensemble.analysis.quality import calibration_noise, coverage, quality, temperature_scaling
     from ensemble.analysis.quality.calibration import reliability_bins
@@ -57,7 +57,7 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
     yield "gain over the mean", lambda: gain.gain_over_mean_member(predictions)
     yield "gain in calibration", lambda: ece_gain.estimate_ece_gain(predictions)
     yield "order", lambda: sort_examples(predictions, np.arange(len(labels)), "split")
-    yield "uncertainty", lambda: measure_uncertainty(predictions)
+    yield "uncertainty", lambda: compute_measures(predictions)
     yield "disagreement", lambda: diversity.disagreement_matrix(predictions.votes)
     yield "mean KL", lambda: diversity.mean_kl_divergence(probabilities)
     yield "Q-statistic", lambda: diversity.q_statistic(predictions.votes == labels)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from benchmarks import common
-from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.config import EnsembleConfig
@@ -134,10 +134,10 @@ def measure_class_split(probabilities: Doubles, points: LabeledPoints) -> Figure
     """
     truth = compute_class_truth(points.test_images.reshape(-1, 2) / 255)
     predictions = evaluate_predictions(probabilities, points.test_labels)
-    measures = measure_uncertainty(predictions)
+    measures = compute_measures(predictions)
     said = np.clip(predictions.averaged[:, 1].astype(np.float64), 1e-12, 1 - 1e-12)
     excess = -truth * np.log(said) - (1 - truth) * np.log1p(-said) - compute_entropy(truth)
-    return summarize_split(measures.expected, measures.information, compute_entropy(truth), excess)
+    return summarize_split(measures["aleatoric"], measures["epistemic"], compute_entropy(truth), excess)
 
 
 def train_numbers(

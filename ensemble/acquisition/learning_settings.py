@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from ensemble.acquisition.next_labels import DEFAULT_STRATEGY
-from ensemble.analysis.acquisition.image_choice import STRATEGIES
+from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_strategy
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, declare_setting, list_setting_fields
@@ -93,8 +93,9 @@ class LearningConfig(Settings):
 
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
-        """As `Settings.from_disk`."""
-        return cls._from_values(values, EnsembleConfig.from_disk)
+        """As `Settings.from_disk`; the strategy may have its name of an earlier version."""
+        by = {"by": translate_strategy(values["by"])} if isinstance(values.get("by"), str) else {}
+        return cls._from_values({**values, **by}, EnsembleConfig.from_disk)
 
     @classmethod
     def _from_values(cls, values: dict[str, Any], read: Any) -> Self:

@@ -10,14 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.acquisition.image_choice import (
-    RANDOM,
-    STRATEGIES,
-    Strategy,
-    choose_at_random,
-    score_entropy,
-    score_information,
-)
+from ensemble.analysis.acquisition.image_choice import RANDOM, STRATEGIES, Strategy, choose_at_random
+from ensemble.analysis.example_measures import Measures, MemberOutputs, compute_measures
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, RANDOM_ARM
 from ensemble.errors import ConfigError
@@ -38,8 +32,7 @@ class NextLabels:
       members: M.
       chosen: numbers of the chosen images, the first to label first.
       at_random: numbers of the random arm's; none where it was not wanted.
-      information: (N,), mutual information in nats.
-      entropy: (N,), of the average, in nats.
+      measures: (N,) each, every one of `EXAMPLE_MEASURES` by its name.
     """
 
     strategy: Strategy
@@ -47,13 +40,12 @@ class NextLabels:
     members: int
     chosen: Numbers
     at_random: Numbers
-    information: NDArray[np.float64]
-    entropy: NDArray[np.float64]
+    measures: Measures
 
     @property
     def images(self) -> int:
         """N."""
-        return len(self.entropy)
+        return len(self.measures["entropy"])
 
     @property
     def numbers(self) -> Numbers:
@@ -116,6 +108,5 @@ def choose_next_labels(
         members=members,
         chosen=chosen,
         at_random=at_random if random_arm and strategy != RANDOM else at_random[:0],
-        information=score_information(probabilities),
-        entropy=score_entropy(probabilities),
+        measures=compute_measures(MemberOutputs(probabilities)),
     )

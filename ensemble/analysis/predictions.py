@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.members.disagreement import mutual_information, pairwise_disagreement
 from ensemble.analysis.quality.averaging import (
     Floats,
@@ -18,7 +19,10 @@ from ensemble.analysis.quality.averaging import (
 
 EXAMPLE_FILTERS = ("all", "wrong", "split")
 _MAX_INT16_MEMBERS = 181  # members: of so many, pairs of votes for one class still fit 16 bits
-EXAMPLE_ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
+# The measures by which the words of `EXAMPLE_ORDERS` sort already.
+_NAMED_ORDER_MEASURES = ("confidence", "disagreement")
+MEASURE_ORDERS = {name: measure for name, measure in EXAMPLE_MEASURES.items() if name not in _NAMED_ORDER_MEASURES}
+EXAMPLE_ORDERS = ("unsure", "sure", "split", "united", "number", "sets", *MEASURE_ORDERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,7 @@ class EnsemblePredictions:
       votes: (M, N), the members' classes.
       tallies: (N, C), how many members vote for each class, as small whole numbers.
       disagreement: (N,), the share of pairs of members that vote differently.
-      information: (N,), nats, how much the members' probabilities differ.
+      epistemic: (N,), nats, how much the members' probabilities differ.
       groups: (N,), the group of each example, from 0: those of one belong together; None where all
         are independent.
     """
@@ -47,7 +51,7 @@ class EnsemblePredictions:
     votes: Ints
     tallies: Ints
     disagreement: Floats
-    information: Floats
+    epistemic: Floats
     groups: Ints | None = field(default=None, kw_only=True)
 
     @property
@@ -86,7 +90,7 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
     M, N, C = probabilities.shape
     averaged = np.empty((N, C))
     voted, tallies = (np.empty((M, N), np.int64), np.empty((N, C), np.int16 if M <= _MAX_INT16_MEMBERS else np.int64))
-    pairs, information = np.empty((2, N))
+    pairs, epistemic = np.empty((2, N))
     for rows in iterate_blocks(N, C):
         part = probabilities[:, rows]
         averaged[rows] = average_probabilities(part)
@@ -95,7 +99,7 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
         voted[:, rows] = most_likely_classes(part)
         tallies[rows] = count_votes(voted[:, rows], C)
         pairs[rows] = pairwise_disagreement(tallies[rows])
-        information[rows] = mutual_information(part, averaged[rows])
+        epistemic[rows] = mutual_information(part, averaged[rows])
     ensemble_predictions = EnsemblePredictions(
         probabilities=probabilities,
         labels=labels,
@@ -105,7 +109,7 @@ def evaluate_predictions(probabilities: Floats, labels: Ints, groups: Ints | Non
         votes=voted,
         tallies=tallies,
         disagreement=pairs,
-        information=information,
+        epistemic=epistemic,
         groups=groups,
     )
     for values in vars(ensemble_predictions).values():
@@ -143,7 +147,8 @@ def sort_examples(
       numbers: (K,), examples to order, rising.
       order: "unsure" (least confident first), "sure" (most confident first), "split" (most
         divided votes first, then those whose probabilities differ most), "united" (the
-        opposite), "number" or "sets" (the largest conformal set first, then least confident).
+        opposite), "number", "sets" (the largest conformal set first, then least confident) or the
+        name of another of the `EXAMPLE_MEASURES` (the least sure first).
       sizes: (N,), how many classes each example's conformal set has: for "sets" alone.
 
     Raises:
@@ -157,8 +162,10 @@ def sort_examples(
         if sizes is None:
             raise ValueError("The order by sets needs their sizes.")
         return numbers[np.lexsort((predictions.confidence[numbers], -sizes[numbers]))]
+    if order in MEASURE_ORDERS:
+        return numbers[np.argsort(-MEASURE_ORDERS[order].score_uncertainty(predictions)[numbers], kind="stable")]
     sign = 1 if order in ("unsure", "united") else -1
     if order in ("unsure", "sure"):
         return numbers[np.argsort(sign * predictions.confidence[numbers], kind="stable")]
-    keys = (sign * predictions.information[numbers], sign * predictions.disagreement[numbers])
+    keys = (sign * predictions.epistemic[numbers], sign * predictions.disagreement[numbers])
     return numbers[np.lexsort(keys)]

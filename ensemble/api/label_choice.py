@@ -23,7 +23,7 @@ class LabelChoice:
     Attributes:
       chosen: numbers of the chosen images, the first to label first.
       at_random: numbers of as many drawn at random, to be trained on beside them.
-      found: all that is known of the choice, of every image its information and entropy.
+      found: all that is known of the choice, every measure of every image.
       noun: what one image is called.
     """
 
@@ -59,7 +59,7 @@ def choose_labels(
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
-      by: "diversity", "information", "power", "entropy" or "random": docs/labelling.md.
+      by: "diversity", "power", "random" or the name of a measure, as "epistemic": docs/labelling.md.
       count: how many are chosen, and drawn at random beside them.
       seed: of what is drawn: the same numbers and the same seed give the same choice.
       noun: what one image is called.

@@ -37,7 +37,7 @@ class Predictions(NamedPredictions):
 
     Made by `from_arrays` or `from_files`, or given by a run. All arrays are read-only; beside what
     is documented here there are `probabilities` (M, N, C), `averaged` (N, C), `said`, `confidence`,
-    `right`, `split`, `disagreement` and `information` (N,), `votes` (M, N) and `tallies` (N, C).
+    `right`, `split`, `disagreement` and `epistemic` (N,), `votes` (M, N) and `tallies` (N, C).
 
     Two members on three examples; the mean of their probabilities is the ensemble's:
 
@@ -213,10 +213,10 @@ class Predictions(NamedPredictions):
     ) -> "pd.DataFrame":
         """A row for each example: what is said of it, how unsure, who votes how, its set.
 
-        `entropy` is that of the average, in nats, and is `expected_entropy` (each member's own)
-        and `mutual_information` (what they differ in) together; `disagreement` is the share of
-        pairs of members that vote differently, `votes` the members' classes in the order of
-        `member_names`, `set` the conformal set, calibrated on the other half of the examples.
+        Each measure has a column of its name (`EXAMPLE_MEASURES`): `entropy` is that of the
+        average, in nats, and the sum of `aleatoric` (the members' own) and `epistemic` (what they
+        differ in). `votes` are the members' classes in the order of `member_names`, `set` the
+        conformal set, calibrated on the other half of the examples.
 
         Args:
           rate: the share of the sets that may miss, in (0, 1).
@@ -328,7 +328,7 @@ class Predictions(NamedPredictions):
 class UnlabelledPredictions(Predictions):
     """Predictions of examples that nobody has labelled; whatever takes labels says so.
 
-    Made by `Run.predict`. There are `averaged`, `said`, `confidence`, `votes`, `information` and
+    Made by `Run.predict`. There are `averaged`, `said`, `confidence`, `votes`, `epistemic` and
     the others that need no label; `to_frame` leaves out those that do.
     """
 

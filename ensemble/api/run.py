@@ -261,7 +261,7 @@ class Run:
         Args:
           images: (N, H, W) or (N, H, W, channels), as of `predict`.
           probabilities: (M, N, C), in place of images, what the members say of them.
-          by: "diversity", "information", "power", "entropy" or "random".
+          by: "diversity", "power", "random" or the name of a measure, as "epistemic".
           count: how many are chosen, and drawn at random.
           seed: of what is drawn.
           epoch: after which epoch, as of `predict`.

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.named_predictions import NamedPredictions
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.conformal import METHODS
@@ -55,15 +55,8 @@ def tabulate_examples(
     columns["said"] = [names[c] for c in predictions.said]
     if labels is not None:
         columns["right"] = predictions.said == labels
-    measures = measure_uncertainty(predictions)
-    columns |= {
-        "confidence": predictions.confidence,
-        "entropy": measures.predictive,
-        "expected_entropy": measures.expected,
-        "mutual_information": measures.information,
-        "disagreement": predictions.disagreement,
-        "votes": [tuple(names[c] for c in votes) for votes in predictions.votes.T],
-    }
+    columns |= compute_measures(predictions)
+    columns["votes"] = [tuple(names[c] for c in votes) for votes in predictions.votes.T]
     if labels is not None or fit is not None:
         calibration = None if fit is None else (fit.averaged, fit.labels)
         if calibration is None:

@@ -12,7 +12,7 @@ import click
 from ensemble import architectures, datasets
 from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.acquisition.next_labels import DEFAULT_COUNT, DEFAULT_STRATEGY, NextLabels, choose_next_labels
-from ensemble.analysis.acquisition.image_choice import STRATEGIES
+from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_strategy
 from ensemble.cli.data import format_batch_size_option
 from ensemble.cli.options import EPOCH_OPTION, Command, add_settings_options, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from ensemble.acquisition.learning_store import LearningExperiment
 
 _LEARNING_FIELDS = tuple(each.name for each in list_setting_fields(LearningConfig))
+
+
+class _StrategyChoice(click.Choice[str]):
+    """One of the strategies, also by its name of an earlier version."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(translate_strategy(value), param, ctx)
+
 
 _ARM_OPTION = click.option(
     "--arm",
@@ -104,7 +112,7 @@ def run_label_remove_command(name: str) -> None:
 @click.option(
     "--by",
     "strategy",
-    type=click.Choice(list(STRATEGIES)),
+    type=_StrategyChoice(list(STRATEGIES)),
     default=DEFAULT_STRATEGY,
     help=f"What images are chosen by; {DEFAULT_STRATEGY} by default.",
 )

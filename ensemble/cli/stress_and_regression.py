@@ -22,7 +22,9 @@ _STEP_METRICS = (
     "ensemble_nll",
     "ensemble_ece",
     "member_accuracy",
-    "mean_information",
+    "mean_entropy",
+    "mean_aleatoric",
+    "mean_epistemic",
     "mean_confidence",
     "confidence_gap",
     "error_auroc",
@@ -74,7 +76,8 @@ def summarize_stress(state: StressState) -> dict[str, Any]:
         "outside": [
             {
                 "key": ood_set["key"],
-                **ood_set["ensemble"],
+                **ood_set["measures"]["entropy"],
+                "measures": ood_set["measures"],
                 "member_auroc": sum(member["auroc"] for member in ood_set["members"]) / results.members,
             }
             for ood_set in results.ood

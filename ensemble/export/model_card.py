@@ -119,6 +119,9 @@ def _iterate_weaknesses(content: EnsembleContent) -> Iterator[str]:
             effect = describe_corruption_effect(curve, kind, results.images, noun)
             yield f"**{kind.title}.** {effect}"
     if results.ood:
-        rows = [f"| {escape_markdown(found['title'])} | {found['ensemble']['auroc']:.3f} |" for found in results.ood]
+        rows = [
+            f"| {escape_markdown(found['title'])} | {found['measures']['entropy']['auroc']:.3f} |"
+            for found in results.ood
+        ]
         head = "| images of no class | AUROC by the ensemble's entropy |"
         yield "\n".join([head, "| --- | --- |", *rows])

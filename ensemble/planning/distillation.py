@@ -233,8 +233,8 @@ def _compare_ood(student: Run, epoch: int, teacher: Run, teacher_epoch: int) -> 
         OodComparison(
             ood_set["title"],
             ood_set["images"],
-            ood_set["ensemble"]["auroc"],
-            by_key[ood_set["key"]]["ensemble"]["auroc"],
+            ood_set["measures"]["entropy"]["auroc"],
+            by_key[ood_set["key"]]["measures"]["entropy"]["auroc"],
             _compare_aurocs((student, own), (teacher, others), ood_set["key"]),
         )
         for ood_set in own.ood

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.disagreement import mutual_information
-from ensemble.analysis.quality.averaging import Floats, average_probabilities, most_likely_classes
+from ensemble.analysis.example_measures import MemberOutputs, compute_measures
+from ensemble.analysis.quality.averaging import Floats, most_likely_classes
 from ensemble.recognition.rejection import (
     Rejection,
     find_enclosing_marks,
@@ -31,7 +31,7 @@ class Digit:
       probabilities: (C,), averaged over the members.
       members: (M, C), each member's own.
       votes: (M,), each member's class.
-      information: mutual information in nats: how far the members disagree.
+      measures: each of the `EXAMPLE_MEASURES` by its name.
       score: its OOD score, higher for what is less like the digits of training.
       threshold: the rejection threshold: a mark is rejected when its score is above.
       quantile: the share of held-out digits whose score is lower, in [0, 1].
@@ -45,7 +45,7 @@ class Digit:
     probabilities: NDArray[np.float64]
     members: NDArray[np.float32]
     votes: NDArray[np.int64]
-    information: float
+    measures: dict[str, float]
     score: float
     threshold: float
     quantile: float
@@ -123,8 +123,9 @@ def build_reading(
       class_names: C names.
       named: what the K measures are called.
     """
-    averaged, voted = average_probabilities(probabilities), most_likely_classes(probabilities)
-    information = mutual_information(probabilities, averaged)
+    outputs = MemberOutputs(probabilities)
+    averaged, voted = outputs.averaged, most_likely_classes(probabilities)
+    example_measures = compute_measures(outputs)
     threshold = rejection.compute_threshold(refuse)
     mark_signs = np.stack([score_missing_paper(places.ground), score_extra_loops(places.loops)])
     signs = np.concatenate([rejection.compute_contributions(measures), mark_signs])
@@ -143,7 +144,7 @@ def build_reading(
             probabilities=averaged[n],
             members=probabilities[:, n],
             votes=voted[:, n],
-            information=float(information[n]),
+            measures={name: float(values[n]) for name, values in example_measures.items()},
             score=float(scores[n]),
             threshold=threshold,
             quantile=float(quantiles[n]),

@@ -37,14 +37,14 @@ def serialize_reading(classifier: Classifier, prepared: SegmentedPicture, readin
 
 
 def _serialize_digit(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
-    """What is said of one digit; `mutual_information` is in nats."""
+    """What is said of one digit, every measure by its name."""
     return {
         "label": int(digit.label),
         "name": names[digit.label],
         "probabilities": [round(float(p), JSON_DECIMALS) for p in digit.probabilities],
         "votes": [int(vote) for vote in digit.votes],
         "named_votes": [names[vote] for vote in digit.votes],
-        "mutual_information": round(float(digit.information), JSON_DECIMALS),
+        **{name: round(value, JSON_DECIMALS) for name, value in digit.measures.items()},
         **serialize_rejection(digit),
     }
 

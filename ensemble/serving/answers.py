@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.disagreement import entropy, mutual_information
-from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
+from ensemble.analysis.example_measures import MemberOutputs, compute_measures
+from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.engine import Activations
 from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.picture_reading import MarkPlacement, Reading
@@ -87,24 +87,25 @@ def _identify_answer(served: ServedEnsemble) -> dict[str, Any]:
 def _serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[np.float32]) -> list[dict[str, Any]]:
     """What the ensemble says of N images, by its members' probabilities (M, N, C).
 
-    `entropy` is that of the average and `mutual_information` what the members disagree about, both
-    in nats; `set` has the names of the classes that it may be, None where none can be built.
+    Every measure has its name; `set` has the names of the classes that it may be, None where none
+    can be built.
     """
     names = served.classifier.class_names
-    averaged = average_probabilities(probabilities)
+    outputs = MemberOutputs(probabilities)
+    averaged = outputs.averaged
     labels = averaged.argmax(axis=-1).tolist()
     votes = most_likely_classes(probabilities).T.tolist()
     sets: list[list[str] | None] = [None] * len(labels)
     if served.sets is not None:
         rows = served.sets.threshold.build_sets(averaged)
         sets = [[names[c] for c in row.nonzero()[0]] for row in rows]
+    measures = compute_measures(outputs)
     columns = zip(
         labels,
         _round_numbers(averaged),
         votes,
-        _round_numbers(mutual_information(probabilities, averaged)),
-        _round_numbers(entropy(averaged)),
         sets,
+        zip(*map(_round_numbers, measures.values()), strict=True),
         strict=True,
     )
     return [
@@ -114,11 +115,10 @@ def _serialize_ensemble_answers(served: ServedEnsemble, probabilities: NDArray[n
             "probabilities": row,
             "votes": voted,
             "named_votes": [names[vote] for vote in voted],
-            "mutual_information": information,
-            "entropy": total,
+            **dict(zip(measures, values, strict=True)),
             "set": classes,
         }
-        for label, row, voted, information, total, classes in columns
+        for label, row, voted, classes, values in columns
     ]
 
 

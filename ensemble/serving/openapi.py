@@ -3,6 +3,7 @@
 from typing import Any
 
 from ensemble import __version__
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.serving import limits
 
 _Schema = dict[str, Any]
@@ -154,7 +155,7 @@ def _build_answer_schema() -> _Schema:
 
 
 def _build_digit_schema(classes: int, members: int) -> _Schema:
-    share, nats = _build_share_schema(), {"type": "number"}
+    share = _build_share_schema()
     label: _Schema = {"type": "integer", "minimum": 0, "maximum": classes - 1}
     row = _build_array_schema(share, classes)
     return _build_object_schema(
@@ -164,8 +165,10 @@ def _build_digit_schema(classes: int, members: int) -> _Schema:
             "probabilities": {**row, "description": "Averaged over the members, by class."},
             "votes": {**_build_array_schema(label, members), "description": "Each member's class."},
             "named_votes": _build_array_schema(TEXT, members),
-            "mutual_information": {**nats, "description": "What the members disagree about, in nats."},
-            "entropy": {**nats, "description": "Of the average, in nats."},
+            **{
+                name: {**NUMBER, "description": measure.gloss + " In nats." * (measure.unit == "nats")}
+                for name, measure in EXAMPLE_MEASURES.items()
+            },
             "set": {
                 "type": ["array", "null"],
                 "items": TEXT,

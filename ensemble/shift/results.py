@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.runs.checkpoints.folders import find_last_tick
 from ensemble.runs.epoch_choice import is_chosen_on_validation
 from ensemble.runs.store import Run, find_run
@@ -27,12 +28,20 @@ KNOWN_KEY = "known"
 # of earlier versions have them so.
 _STORED_OOD_KEY = "outside"
 
-# What `write_ood_scores` writes, of K images and M members.
+# Names that measures have in files of earlier versions.
+_OLD_METRIC_NAMES = {
+    "mean_information": "mean_epistemic",
+    "mean_predictive_entropy": "mean_entropy",
+    "mean_member_entropy": "mean_aleatoric",
+}
+_OLD_SCORE_NAMES = {"information": "epistemic", "mean_member_entropy": "aleatoric", "doubt": "confidence"}
+# The arrays that a file of scores may have, of K images and M members: an earlier version knew fewer measures.
 SCORE_ARRAYS = {
     "tick": ExpectedArray((), "int64"),
-    **{name: ExpectedArray(("K",)) for name in ("entropy", "information", "doubt", "mean_member_entropy")},
+    **{name: ExpectedArray(("K",)) for name in (*EXAMPLE_MEASURES, *_OLD_SCORE_NAMES)},
     "member_entropy": ExpectedArray(("M", "K")),
 }
+_REQUIRED_SCORES = ("tick", "entropy", "member_entropy")
 _MAX_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
 _MAX_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
@@ -60,9 +69,9 @@ class StressResults:
       side: the images' shorter side in pixels, which the amounts go by.
       clean: the figures of `compute_shift_metrics` on the images as they are, once known.
       steps: one a corruption and amount: `kind`, `amount`, and those figures.
-      ood: one a set of out-of-distribution images: `key`, `title`, `images`, and by `ensemble`
-        and `members` how well the entropy tells them from the dataset's own: see
-        `SeparationMetrics`.
+      ood: one a set of out-of-distribution images: `key`, `title`, `images`, and how well
+        each of the ensemble's `measures` and the entropy of each of the `members` tell them from
+        the dataset's own: see `SeparationMetrics`.
     """
 
     tick: Count
@@ -180,7 +189,30 @@ def read_stress_results(run_folder: Path) -> StressResults | None:
 
 def parse_stress_results(stored: dict[str, Any]) -> StressResults:
     """The results of `serialize_stress_results`'s form; ValueError where a field is wrong."""
-    return _check_result_metrics(parse_dataclass(StressResults, {**stored, "ood": stored.get(_STORED_OOD_KEY, [])}))
+    results = parse_dataclass(StressResults, {**stored, "ood": stored.get(_STORED_OOD_KEY, [])})
+    return _check_result_metrics(
+        replace(
+            results,
+            clean=results.clean and _rename_old_metrics(results.clean),
+            steps=[_rename_old_metrics(step) for step in results.steps],
+            ood=[_rename_old_separations(ood_set) for ood_set in results.ood],
+        )
+    )
+
+
+def _rename_old_metrics(metrics: Metrics) -> Metrics:
+    renamed = {_OLD_METRIC_NAMES.get(name, name): value for name, value in metrics.items()}
+    estimate = metrics.get("accuracy_estimate")
+    if isinstance(estimate, dict) and estimate.get("unlike_measure") == "information":
+        renamed["accuracy_estimate"] = {**estimate, "unlike_measure": "epistemic"}
+    return renamed
+
+
+def _rename_old_separations(ood_set: Metrics) -> Metrics:
+    if "ensemble" not in ood_set:
+        return ood_set
+    others = {name: value for name, value in ood_set.items() if name not in ("ensemble", "information")}
+    return {**others, "measures": {"entropy": ood_set["ensemble"], "epistemic": ood_set.get("information")}}
 
 
 def _check_result_metrics(results: StressResults) -> StressResults:
@@ -188,6 +220,8 @@ def _check_result_metrics(results: StressResults) -> StressResults:
     clean = check_json_value(ShiftMetrics | None, results.clean, "clean")
     steps = check_json_value(list[CorruptionMetrics], results.steps, "steps")
     ood = check_json_value(list[OodMetrics], results.ood, _STORED_OOD_KEY)
+    if any("entropy" not in ood_set["measures"] for ood_set in ood):
+        raise ValueError("a set of images has no entropy")
     lists = [ood_set["members"] for ood_set in ood]
     for metrics in [*filter(None, [clean]), *steps]:
         lists += [metrics["member_accuracy"], metrics["member_nll"], metrics["member_ece"]]
@@ -222,9 +256,9 @@ def write_ood_scores(run_folder: Path, key: str, tick: int, scores: dict[str, ND
       run_folder: the run's.
       key: the set's.
       tick: the checkpoint's number.
-      scores: arrays (K,), and `member_entropy` (M, K).
+      scores: arrays (K,) by the names of measures, today's or earlier ones, and `member_entropy` (M, K).
     """
-    small = {name: np.asarray(values, np.float32) for name, values in scores.items()}
+    small = {name: np.asarray(values, np.float32) for name, values in _rename_old_scores(scores).items()}
     arrays: dict[str, NDArray[Any]] = {"tick": np.asarray(tick, np.int64), **small}
     write_arrays(ood_scores_path(run_folder, key), arrays, compressed=True)
 
@@ -232,7 +266,15 @@ def write_ood_scores(run_folder: Path, key: str, tick: int, scores: dict[str, ND
 def read_ood_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
     """What `write_ood_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
-        scores = read_arrays(ood_scores_path(run_folder, key), SCORE_ARRAYS, _MAX_SCORE_BYTES)
+        path = ood_scores_path(run_folder, key)
+        scores = read_arrays(path, SCORE_ARRAYS, _MAX_SCORE_BYTES, required=_REQUIRED_SCORES)
     except (OSError, DamagedFileError):
         return None
-    return scores if scores.pop("tick") == tick else None
+    return _rename_old_scores(scores) if scores.pop("tick") == tick else None
+
+
+def _rename_old_scores(scores: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Give scores of an earlier version today's names; its `doubt` was 1 − confidence."""
+    return {
+        _OLD_SCORE_NAMES.get(name, name): 1 - values if name == "doubt" else values for name, values in scores.items()
+    }

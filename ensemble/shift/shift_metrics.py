@@ -56,9 +56,9 @@ class ShiftMetrics(TypedDict):
     member_accuracy: _Shares
     member_nll: list[MetricValue]
     member_ece: _Shares
-    mean_information: MetricValue
-    mean_predictive_entropy: MetricValue
-    mean_member_entropy: MetricValue
+    mean_epistemic: MetricValue
+    mean_entropy: MetricValue
+    mean_aleatoric: MetricValue
     # Files of earlier versions are without the rest.
     mean_confidence: NotRequired[Share]
     confidence_gap: NotRequired[list[MetricValue]]
@@ -95,8 +95,7 @@ class OodMetrics(TypedDict):
     key: str
     title: str
     images: Annotated[int, NumberRange(1, 2**53)]
-    ensemble: SeparationMetrics
-    information: SeparationMetrics
+    measures: dict[str, SeparationMetrics]  # of the ensemble, by the name of each measure
     members: list[SeparationMetrics]
 
 
@@ -116,8 +115,8 @@ def compute_shift_metrics(
     Returns:
       `ensemble_accuracy`, `ensemble_nll` (nats), `ensemble_ece`; `member_accuracy`,
       `member_nll`, `member_ece`, lists of M; and, all means over examples in nats,
-      `mean_predictive_entropy` (of the average), `mean_member_entropy` (aleatoric: the mean
-      over members of their own) and `mean_information` (epistemic: the first less the second).
+      `mean_entropy` (of the average), `mean_aleatoric` (aleatoric: the mean
+      over members of their own) and `mean_epistemic` (epistemic: the first less the second).
       `mean_confidence`, and `confidence_gap`, the 95 % interval of what it is above the accuracy;
       `error_auroc`, how well 1 − confidence tells wrong answers from right ones, with its interval
       (value, low, high), None where hardly any is wrong or right; `answer_threshold`, `answered`,
@@ -144,9 +143,9 @@ def compute_shift_metrics(
         **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
         **{f"member_{name}": [figures[name] for figures in members] for name in ("accuracy", "nll", "ece")},
         # Rounding can put an exact zero a little below it.
-        "mean_information": max(whole["entropy"] - float(within), 0.0),
-        "mean_predictive_entropy": whole["entropy"],
-        "mean_member_entropy": float(within),
+        "mean_epistemic": max(whole["entropy"] - float(within), 0.0),
+        "mean_entropy": whole["entropy"],
+        "mean_aleatoric": float(within),
     }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES, MemberOutputs, compute_measures
 from ensemble.analysis.inference.image_groups import Groups, select_groups
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
@@ -153,8 +154,12 @@ def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> Stress
             "key": ood_set.key,
             "title": ood_set.title,
             "images": probabilities.shape[1],
-            "ensemble": _compute_separation(known_scores["entropy"], scores["entropy"]),
-            "information": _compute_separation(known_scores["information"], scores["information"]),
+            "measures": {
+                name: _compute_separation(sign * known_scores[name], sign * scores[name])
+                for name, measure in EXAMPLE_MEASURES.items()
+                if name in known_scores
+                for sign in [1 if measure.high_is_unsure else -1]
+            },
             "members": [
                 _compute_separation(*pair)
                 for pair in zip(known_scores["member_entropy"], scores["member_entropy"], strict=True)
@@ -168,7 +173,7 @@ def _build_ood_task(run: Run, ood_set: OodSet, results: StressResults) -> Stress
 
 def _compute_member_ood_scores(probabilities: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
     members = np.stack([entropy(member.astype(np.float64)) for member in probabilities])
-    return {**ood.ood_scores(probabilities), "member_entropy": members.astype(np.float32)}
+    return {**compute_measures(MemberOutputs(probabilities)), "member_entropy": members.astype(np.float32)}
 
 
 def _compute_separation(known: NDArray[Any], unknown: NDArray[Any]) -> Metrics:

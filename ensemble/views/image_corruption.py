@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.uncertainty import UncertaintyMeasures
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES, Measures
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.figures import chart_style as figures_lines
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
@@ -37,14 +37,14 @@ class CorruptionAnswers:
       amounts: the amounts, A of them, in the slider's order.
       images: uint8 (A, H, W, channels).
       predictions: what the members say of them, the A images in the place of N.
-      uncertainty: how unsure the ensemble is of each.
+      measures: how unsure the ensemble is of each, by every measure.
       members: the members that were asked.
     """
 
     amounts: tuple[float, ...]
     images: NDArray[np.uint8]
     predictions: EnsemblePredictions
-    uncertainty: UncertaintyMeasures
+    measures: Measures
     members: Members
 
 
@@ -182,23 +182,23 @@ def _build_answer_cells(
 
 
 def _build_uncertainty_lines(answers: CorruptionAnswers, kind: Corruption, palette: Palette) -> list[dict[str, Any]]:
-    lines = [("entropy: all uncertainty", answers.uncertainty.predictive, "solid")]
+    lines = [("entropy", "solid")]
     if answers.predictions.members > 1:
-        lines.append(("mutual information: disagreement", answers.uncertainty.information, "dash"))
+        lines.append(("epistemic", "dash"))
     return [
         {
             "x": list(answers.amounts),
-            "y": values,
+            "y": answers.measures[name],
             "mode": "lines",
-            "name": name,
+            "name": EXAMPLE_MEASURES[name].term,
             "line": {"color": palette.ink, "width": 2, "dash": dash},
             "hoverinfo": "text",
             "hovertext": [
-                f"{name.split(':')[0].capitalize()} at {kind.format_amount(x)}: {y:.3f} nats"
-                for x, y in zip(answers.amounts, values, strict=True)
+                f"{EXAMPLE_MEASURES[name].term.capitalize()} at {kind.format_amount(x)}: {y:.3f} nats"
+                for x, y in zip(answers.amounts, answers.measures[name], strict=True)
             ],
         }
-        for name, values, dash in lines
+        for name, dash in lines
     ]
 
 
@@ -229,8 +229,7 @@ def tabulate_image_corruption(answers: CorruptionAnswers, kind: Corruption, name
         "label": names[label],
         "ensemble": named[predictions.said],
         "p_label": predictions.averaged[:, label],
-        "entropy_nats": answers.uncertainty.predictive,
-        "mutual_information_nats": answers.uncertainty.information,
+        **answers.measures,
     }
     for m in range(predictions.members):
         columns[f"member_{m + 1}"] = named[predictions.votes[m]]

@@ -7,11 +7,11 @@ half of the examples and judged on the other, unless `fit` has the same members'
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.members.committees import COMMITTEE_METRICS
 from ensemble.analysis.members.committees import evaluate_committees as judge_committees
 from ensemble.analysis.members.diversity import nll_decomposition as parts_of_loss
 from ensemble.analysis.members.sufficient_size import DEFAULT_MARGINS, find_sufficient_size
-from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.named_predictions import NamedPredictions as Named
 from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import MISS_RATE, evaluate_ensemble_sets
@@ -65,7 +65,7 @@ def uncertainty(predictions: Named, *, palette: Palette = LIGHT) -> "go.Figure":
       ConfigError: there is one member, which has nobody to disagree with.
     """
     check_two_members(predictions)
-    measures = measures_of(predictions)
+    measures = compute_measures(predictions, uncertainty_figure.UNCERTAINTY_PARTS)
     return uncertainty_figure.plot_uncertainty_scatter(
         predictions,
         measures,

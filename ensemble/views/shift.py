@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ensemble import datasets
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.errors import EnsembleError
 from ensemble.figures import chart_style
@@ -44,7 +45,7 @@ _PANELS = (
     ("accuracy", "accuracy", True),
     ("nll", "NLL (nats)", False),
     ("ece", "calibration error (ECE)", False),
-    ("information", "mutual information (nats)", False),
+    ("epistemic", "epistemic uncertainty (nats)", False),
 )
 
 
@@ -61,7 +62,7 @@ def build_panel_layout(title: str, height: int, palette: Palette) -> dict[str, A
 def plot_corruption_metrics(
     curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int, title: str, palette: Palette
 ) -> "go.Figure":
-    """Accuracy, NLL, ECE and mutual information against the amount.
+    """Accuracy, NLL, ECE and epistemic uncertainty against the amount.
 
     Args:
       curve: the figures of each amount, as `StressResults.list_corruption_steps` gives them.
@@ -105,7 +106,7 @@ def _build_panel_traces(
     """One panel's lines: the members thin, the ensemble bold and last."""
     xs = [metrics["amount"] for metrics in curve]
     members = [list(values) for values in zip(*(metrics.get(f"member_{name}", []) for metrics in curve), strict=True)]
-    whole = [metrics[f"ensemble_{name}" if name != "information" else "mean_information"] for metrics in curve]
+    whole = [metrics[f"ensemble_{name}" if name != "epistemic" else "mean_epistemic"] for metrics in curve]
 
     def format_hovers(who: str, values: Sequence[float]) -> list[str]:
         return [
@@ -149,7 +150,7 @@ def _describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corrup
         for metrics in (curve[0], curve[-1])
     ]
     return (
-        f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
+        f"Accuracy, NLL, calibration error and epistemic uncertainty by {kind.title.lower()}: the "
         f"ensemble's accuracy is {' and '.join(ends)}"
     )
 
@@ -165,8 +166,7 @@ def _tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]])
                 **base,
                 "who": "ensemble",
                 **{n: metrics[f"ensemble_{n}"] for n in names},
-                "entropy": metrics["mean_predictive_entropy"],
-                "mutual_information": metrics["mean_information"],
+                **{name: metrics[f"mean_{name}"] for name in ("entropy", "aleatoric", "epistemic")},
             }
         )
         for m in range(len(metrics["member_accuracy"])):
@@ -203,8 +203,8 @@ def describe_shift_trust(clean: _CorruptionMetrics, worst: _CorruptionMetrics, n
     """
     if "mean_confidence" not in worst:
         return [
-            f"Mutual information goes from {_format_nats(clean['mean_information'])} to "
-            f"{_format_nats(worst['mean_information'])} nats; measure again to see whether the "
+            f"Epistemic uncertainty goes from {_format_nats(clean['mean_epistemic'])} to "
+            f"{_format_nats(worst['mean_epistemic'])} nats; measure again to see whether the "
             "uncertainty can be relied on."
         ]
     return [
@@ -274,8 +274,8 @@ _BINS = 40
 _OOD_NOTES = (
     "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
     "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
-    "known ones do; that limit is set on the test images themselves. Mutual information: what "
-    "the members disagree about; one alone has none."
+    "known ones do; that limit is set on the test images themselves. Epistemic uncertainty: "
+    "what the members disagree about; one alone has none."
 )
 Scores = dict[str, NDArray[np.float32]]
 
@@ -346,7 +346,7 @@ def _tabulate_entropy_scores(known: Scores, unknown: Scores) -> pd.DataFrame:
 
 
 def describe_ood_separation(ood_set: dict[str, Any], noun: str) -> str:
-    whole, member = ood_set["ensemble"], _average_member_metrics(ood_set["members"])
+    whole, member = ood_set["measures"]["entropy"], _average_member_metrics(ood_set["members"])
     title = escaping.escape_markdown(ood_set["title"])
     sentence = f"Take one known {noun} and one image of “{title}”: "
     if len(ood_set["members"]) == 1:
@@ -385,7 +385,11 @@ def _tabulate_ood_metrics(ood_set: dict[str, Any]) -> pd.DataFrame:
     rows = [("one member: its entropy", _average_member_metrics(ood_set["members"]))]
     if len(ood_set["members"]) > 1:
         rows[0] = (f"one member: its entropy (mean of {len(ood_set['members'])})", rows[0][1])
-        rows += [("ensemble: entropy", ood_set["ensemble"]), ("ensemble: mutual information", ood_set["information"])]
+        rows += [
+            (f"ensemble: {measure.term}", ood_set["measures"][name])
+            for name, measure in EXAMPLE_MEASURES.items()
+            if name in ood_set["measures"]
+        ]
     return pd.DataFrame(
         [
             {

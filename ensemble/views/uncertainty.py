@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ensemble.analysis.example_measures import Measures, compute_measures
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.members.entanglement import (
     Detection,
@@ -13,7 +14,6 @@ from ensemble.analysis.members.entanglement import (
     estimate_rank_correlation,
     measure_detection,
 )
-from ensemble.analysis.members.uncertainty import UncertaintyMeasures, measure_uncertainty
 from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.error_detection import AurocEstimate
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+UNCERTAINTY_PARTS = ("entropy", "aleatoric", "epistemic")
 MAX_POINTS = 1_500  # points that a browser draws and lets one choose from without a wait
 
 
-def select_drawn_images(predictions: EnsemblePredictions, measures: UncertaintyMeasures) -> Ints:
+def select_drawn_images(predictions: EnsemblePredictions, measures: Measures) -> Ints:
     """The images to draw: every wrong one, and of the right ones the surest thinned out."""
     wrong, right = (np.flatnonzero(~predictions.right), np.flatnonzero(predictions.right))
-    by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
+    by_doubt = right[np.argsort(-measures["entropy"][right], kind="stable")]
     room = max(MAX_POINTS - len(wrong), MAX_POINTS // 2)
     if len(by_doubt) <= room:
         return np.arange(len(predictions.labels))
@@ -55,7 +56,7 @@ def compute_thinning_factor(predictions: EnsemblePredictions) -> int:
 
 def plot_uncertainty_scatter(
     predictions: EnsemblePredictions,
-    measures: UncertaintyMeasures,
+    measures: Measures,
     drawn: Ints,
     names: Sequence[str],
     noun: str,
@@ -73,8 +74,8 @@ def plot_uncertainty_scatter(
         numbers = drawn[kept[drawn]]
         traces.append(
             go.Scatter(
-                x=measures.expected[numbers],
-                y=measures.information[numbers],
+                x=measures["aleatoric"][numbers],
+                y=measures["epistemic"][numbers],
                 mode="markers",
                 name=f"{name} {int(kept.sum()):,}",
                 marker={"size": 7, **mark},
@@ -106,30 +107,28 @@ UNCERTAINTY_GLOSS = (
 )
 
 
-def _explain_uncertainty_chart(predictions: EnsemblePredictions, measures: UncertaintyMeasures, noun: str) -> str:
+def _explain_uncertainty_chart(predictions: EnsemblePredictions, measures: Measures, noun: str) -> str:
     right = predictions.right
     if right.all():
         return f"The ensemble gets every {noun} right: no cross stands here."
     if not right.any():
         return f"The ensemble gets no {noun} right: every point is a cross."
-    median = np.median(measures.predictive[~right])
-    share = float((measures.predictive[right] < median).mean())
+    median = np.median(measures["entropy"][~right])
+    share = float((measures["entropy"][right] < median).mean())
     surer = formats.format_percent(share, len(right))
     sentence = (
         f"For half of its mistakes the ensemble was less sure than for {surer} of the "
         f"{pluralize_noun(noun)} it gets right"
     )
-    part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
+    part = float(measures["epistemic"][~right].sum() / (measures["entropy"][~right].sum() or 1))
     doubt = formats.format_percent(part, places=0)
     return f"{sentence}; {doubt} of its doubt about those it gets wrong is the members' disagreement."
 
 
-def mark_image_uncertainty(
-    chart: "go.Figure", measures: UncertaintyMeasures, number: int, noun: str, palette: Palette
-) -> None:
+def mark_image_uncertainty(chart: "go.Figure", measures: Measures, number: int, noun: str, palette: Palette) -> None:
     chart.add_scatter(
-        x=measures.expected[[number]],
-        y=measures.information[[number]],
+        x=measures["aleatoric"][[number]],
+        y=measures["epistemic"][[number]],
         mode="markers",
         name=f"this {noun}",
         hoverinfo="skip",
@@ -165,7 +164,7 @@ def build_uncertainty(epoch: EvaluatedEpoch) -> View:
 
 def _entanglement_view(epoch: EvaluatedEpoch) -> View:
     """How far both parts measure different things: their rank correlation, and what they detect."""
-    predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
+    predictions, measures = epoch.predictions, epoch.measure(compute_measures, UNCERTAINTY_PARTS)
     correlation = epoch.measure(_correlate_parts)
     stress = read_shift_results(epoch)
     unknown_sets = []
@@ -174,8 +173,8 @@ def _entanglement_view(epoch: EvaluatedEpoch) -> View:
     tests = 1 + len(unknown_sets)
     errors = measure_detection(
         "errors",
-        measures.expected,
-        epistemic=measures.information,
+        measures["aleatoric"],
+        epistemic=measures["epistemic"],
         hits=~predictions.right,
         groups=predictions.groups,
         tests=tests,
@@ -195,19 +194,17 @@ def _entanglement_view(epoch: EvaluatedEpoch) -> View:
 
 
 def _correlate_parts(predictions: EnsemblePredictions) -> RankCorrelation | None:
-    measures = measure_uncertainty(predictions)
-    return estimate_rank_correlation(measures.expected, measures.information, predictions.groups)
+    measures = compute_measures(predictions, UNCERTAINTY_PARTS)
+    return estimate_rank_correlation(measures["aleatoric"], measures["epistemic"], predictions.groups)
 
 
 def _measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: int, tests: int) -> Detection | None:
     """Measure how well both parts detect a set of out-of-distribution images; None if lost."""
     known, unknown = epoch.read_scores(KNOWN_KEY, tick), epoch.read_scores(key, tick)
-    if known is None or unknown is None or len(known["information"]) > epoch.n:
+    if known is None or unknown is None or len(known["epistemic"]) > epoch.n:
         return None
-    aleatoric, epistemic = (
-        np.concatenate([known[name], unknown[name]]) for name in ("mean_member_entropy", "information")
-    )
-    count = len(known["information"])
+    aleatoric, epistemic = (np.concatenate([known[name], unknown[name]]) for name in ("aleatoric", "epistemic"))
+    count = len(known["epistemic"])
     groups = select_groups(epoch.predictions.groups, np.arange(count))
     if groups is not None:
         groups = np.append(groups, groups.max() + 1 + np.arange(len(aleatoric) - count))
@@ -217,7 +214,7 @@ def _measure_ood_detection(epoch: EvaluatedEpoch, title: str, key: str, tick: in
 
 
 def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
-    predictions, measures = epoch.predictions, epoch.measure(measure_uncertainty)
+    predictions, measures = epoch.predictions, epoch.measure(compute_measures, UNCERTAINTY_PARTS)
     drawn = select_drawn_images(predictions, measures)
     sees = _explain_uncertainty_chart(predictions, measures, epoch.noun)
     if len(drawn) < epoch.n:
@@ -236,7 +233,9 @@ def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
         key="inspect_scatter",
         file="uncertainty",
         title="Both uncertainties of every image",
-        table=lambda: _tabulate_uncertainties(epoch, measures),
+        table=lambda: tabulate_examples(
+            epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details
+        ),
         drawn_from=(),
         help=UNCERTAINTY_GLOSS,
         selection_modes=("points", "box", "lasso"),
@@ -255,7 +254,7 @@ def _chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
             "above the picture. Until then: those the members disagree about most.",
             "hint",
         )
-        numbers = np.argsort(-epoch.measure(measure_uncertainty).information, kind="stable")
+        numbers = np.argsort(-epoch.measure(compute_measures, UNCERTAINTY_PARTS)["epistemic"], kind="stable")
     yield Images(numbers, "inspect_scatter_digits", caption, rows=4, markdown=True)
 
 
@@ -263,17 +262,6 @@ def _select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
     """The images of the points that are chosen, by their `customdata`, the least sure first."""
     numbers = np.unique([int(facts[0]) for facts in pressed if facts]).astype(int)
     return sort_examples(epoch.predictions, numbers[numbers < epoch.n], "unsure")
-
-
-def _tabulate_uncertainties(epoch: EvaluatedEpoch, measures: UncertaintyMeasures) -> pd.DataFrame:
-    frame = tabulate_examples(epoch.predictions, np.arange(epoch.n), epoch.class_names, epoch.dataset.details)
-    frame = frame.drop(columns="mutual_information_nats")
-    frame.insert(5, "predictive_entropy_nats", measures.predictive)
-    frame.insert(6, "aleatoric_nats", measures.expected)
-    frame.insert(7, "epistemic_nats", measures.information)
-    frame.insert(8, "variation_ratio", measures.variation_ratio)
-    frame.insert(9, "vote_margin", measures.vote_margin)
-    return frame
 
 
 def describe_entanglement(correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str) -> str:

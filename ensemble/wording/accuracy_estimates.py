@@ -33,7 +33,7 @@ ESTIMATOR_TITLES = {
 MEASURE_NAMES = {
     "confidence": "how sure the ensemble is",
     "entropy": "how spread out the averaged probabilities are",
-    "information": "how far the members disagree",
+    "epistemic": "how far the members disagree",
     "answers": "which classes it says",
     "mean_confidence": "the mean confidence",
 }

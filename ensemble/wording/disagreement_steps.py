@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ensemble.analysis.example_measures import Measures
 from ensemble.analysis.members.combining import majority_vote
-from ensemble.analysis.members.uncertainty import UncertaintyMeasures
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.quality import EnsembleQualities
@@ -99,30 +99,29 @@ def explain_averaging(qualities: EnsembleQualities, n: int, plain: bool) -> str:
     )
 
 
-def describe_uncertainty_rank(
-    predictions: EnsemblePredictions, measures: UncertaintyMeasures, number: int, noun: str
-) -> str:
+def describe_uncertainty_rank(predictions: EnsemblePredictions, measures: Measures, number: int, noun: str) -> str:
     """The third step: where the image stands among all by what the members differ in."""
     if predictions.members == 1:
         return f"One member alone cannot tell an unclear {noun} from an unfamiliar one."
-    mine = measures.information[number]
+    epistemic = measures["epistemic"]
+    mine = epistemic[number]
     if not mine:
         return f"The members do not differ here: they say the same of this {noun}."
-    if mine >= measures.information.max():
+    if mine >= epistemic.max():
         return f"On no other {noun} do the members differ as much as here."
-    share = float((measures.information < mine).mean())
+    share = float((epistemic < mine).mean())
     if share > 0.99:  # a percentage would round to all of them
-        more = int((measures.information > mine).sum())
+        more = int((epistemic > mine).sum())
         return f"On only {more:,} of {len(predictions.labels):,} {pluralize_noun(noun)} do the members differ more."
     percentage = formats.format_percent(share, places=0)
     return f"The members differ here more than on {percentage} of all {pluralize_noun(noun)}."
 
 
-def describe_uncertainty_parts(measures: UncertaintyMeasures, number: int, plain: bool) -> str:
+def describe_uncertainty_parts(measures: Measures, number: int, plain: bool) -> str:
     """Below it: the two parts of the doubt, in nats."""
     whole, own, between = (
         formats.format_significant(float(values[number]))
-        for values in (measures.predictive, measures.expected, measures.information)
+        for values in (measures["entropy"], measures["aleatoric"], measures["epistemic"])
     )
     return (
         f"Its uncertainty is {whole} nats. {own} of it is what each member is unsure of by itself: "

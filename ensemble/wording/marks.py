@@ -20,9 +20,9 @@ GENERIC_NOUN = "image"  # the noun of datasets of which nobody has said what the
 # Members that vote alike are as sure as each other up to this difference of probabilities.
 _EQUAL_CONFIDENCE_TOLERANCE = 0.1
 
-_INFORMATION_GLOSS = (
-    "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 "
-    "means that all give the same probabilities; {most} is the maximum."
+_EPISTEMIC_GLOSS = (
+    "Epistemic uncertainty (mutual information): how much of the uncertainty is the members' "
+    "disagreement, in nats. 0 means that all give the same probabilities; {most} is the maximum."
 )
 
 
@@ -92,18 +92,18 @@ def format_mark_votes(digit: "Digit", names: Sequence[str]) -> str:
 
 
 def format_mark_disagreement(digit: "Digit") -> str:
-    """The mutual information as a figure; "" where one member is alone."""
+    """The epistemic uncertainty as a figure; "" where one member is alone."""
     if len(digit.votes) == 1:
         return ""
-    value = float(digit.information)
+    value = digit.measures["epistemic"]
     figure = formats.format_significant(value, 2) if value >= 0.0005 else "under 0.001"
     return f"Disagreement: {figure} nats"
 
 
-def explain_mutual_information(digit: "Digit", names: Sequence[str]) -> str:
+def explain_epistemic(digit: "Digit", names: Sequence[str]) -> str:
     """What the figure of disagreement means; the most there can be is ln min(M, C)."""
     most = math.log(min(len(digit.votes), len(names)))
-    return _INFORMATION_GLOSS.format(most=formats.format_significant(most, 3))
+    return _EPISTEMIC_GLOSS.format(most=formats.format_significant(most, 3))
 
 
 def describe_ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ensemble.acquisition.next_labels import NextLabels
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.datasets.decisions.label_decision import RELABEL, REMOVE, UNSURE, LabelDecision
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
@@ -12,18 +13,19 @@ from ensemble.wording.label_decisions import quote_class
 
 # How a strategy chooses; {members} is how many there are.
 _STRATEGY_PHRASES = {
-    "information": "chosen where {members} disagree most (mutual information)",
-    "power": "drawn the likelier the more {members} disagree (mutual information)",
+    **{
+        name: f"chosen by the {measure.title[0].lower()}{measure.title[1:]} of {{members}}"
+        for name, measure in EXAMPLE_MEASURES.items()
+    },
+    "power": "drawn the likelier the higher the epistemic uncertainty of {members}",
     "diversity": "chosen where {members} disagree, each time in another way (k-means++)",
-    "entropy": "chosen where the average of {members} is least sure (entropy)",
     "random": "drawn at random",
 }
 
 STRATEGY_TITLES = {
-    "information": "Most disagreement",
-    "power": "Disagreement, drawn",
+    **{name: measure.title for name, measure in EXAMPLE_MEASURES.items()},
+    "power": "Drawn by epistemic uncertainty",
     "diversity": "Disagreement of different kinds",
-    "entropy": "Least sure",
     "random": "Chance",
 }
 
@@ -62,8 +64,7 @@ def serialize_next_labels(found: NextLabels, noun: str, names: Sequence[str] = (
                 "number": int(number),
                 "name": names[number] if names else "",
                 "arm": found.find_arm(int(number)),
-                "information": float(found.information[number]),
-                "entropy": float(found.entropy[number]),
+                **{name: float(values[number]) for name, values in found.measures.items()},
             }
             for number in found.numbers
         ],
@@ -71,15 +72,15 @@ def serialize_next_labels(found: NextLabels, noun: str, names: Sequence[str] = (
 
 
 def format_next_rows(found: NextLabels, names: Sequence[str] = ()) -> list[str]:
-    """A line for each image: its number, arm, information and entropy, and its name."""
+    """A line for each image: its number, arm, epistemic uncertainty and entropy, and its name."""
     if not len(found.numbers):
         return []
-    lines = [f"{'number':>8}  {'arm':<7} {'information':>11} {'entropy':>8}"]
+    lines = [f"{'number':>8}  {'arm':<7} {'epistemic':>11} {'entropy':>8}"]
     for number in found.numbers:
         name = f"  {names[number]}" if names else ""
         lines.append(
-            f"{number:>8}  {found.find_arm(int(number)):<7} {found.information[number]:>11.4f} "
-            f"{found.entropy[number]:>8.4f}{name}"
+            f"{number:>8}  {found.find_arm(int(number)):<7} {found.measures['epistemic'][number]:>11.4f} "
+            f"{found.measures['entropy'][number]:>8.4f}{name}"
         )
     return lines
 

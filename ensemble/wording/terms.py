@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.quality.metrics import METRICS
 
 
@@ -39,7 +40,7 @@ TERMS = (
     Term("seed", "starting number", "What the random numbers of a run follow from."),
     Term("epoch", "pass over the training images", "One pass through all training images."),
     *_TERMS_OF_METRICS[:1],
-    Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
+    Term("confidence", "how sure it is", EXAMPLE_MEASURES["confidence"].gloss, "calibration"),
     *_TERMS_OF_METRICS[1:],
     Term(
         "calibration",
@@ -47,13 +48,8 @@ TERMS = (
         "Whether answers are right as often as they are sure.",
         "calibration",
     ),
-    Term(
-        "aleatoric",
-        "unclear in itself",
-        "What each member is unsure of by itself: the mean of their entropies.",
-        "uncertainty",
-    ),
-    Term("epistemic", "members disagree", "What the members disagree about: the mutual information.", "uncertainty"),
+    Term("aleatoric", "unclear in itself", EXAMPLE_MEASURES["aleatoric"].gloss, "uncertainty"),
+    Term("epistemic", "members disagree", EXAMPLE_MEASURES["epistemic"].gloss, "uncertainty"),
     Term("entropy", "doubt", "How spread out probabilities are: 0 nats is sure.", "uncertainty"),
     Term("committee", "some of the members", "A few members whose probabilities are averaged.", "members"),
     Term(

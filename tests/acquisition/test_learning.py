@@ -117,7 +117,7 @@ def test_a_class_that_the_first_labels_lack_is_asked_for_sooner_than_by_chance()
     shares = list[tuple[float, float]]()
     for seed in range(3):
         runner = object.__new__(learning_worker._SeedRunner)
-        config = replace(SMALL, by="information", step=20, base=replace(BASE, members=4))
+        config = replace(SMALL, by="epistemic", step=20, base=replace(BASE, members=4))
         order = np.random.default_rng(seed).permutation(len(labels))[:300]
         known = order[labels[order] != 7][:60]
         runner._dataset, runner._config, runner._seed = dataset, config, seed

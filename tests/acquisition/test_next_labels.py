@@ -9,11 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 import ensemble
+from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.acquisition.next_labels import choose_next_labels
-from ensemble.analysis.acquisition.image_choice import STRATEGIES, score_information
+from ensemble.analysis.acquisition.image_choice import STRATEGIES
+from ensemble.analysis.example_measures import MemberOutputs
 from ensemble.cli.program import main
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS
-from ensemble.errors import PredictionsError
+from ensemble.errors import ConfigError, PredictionsError
 from tests.analysis.draws import distributions
 
 
@@ -42,8 +44,8 @@ def test_a_file_without_labels_is_ranked(pool: Path, strategy: str) -> None:
     assert (found["by"], found["images"], found["members"]) == (strategy, 50, 4)
     rows = [row for row in found["next"] if row["arm"] != "random"]
     assert [row["number"] for row in rows] == STRATEGIES[strategy].choose(each, 8, 0).tolist()
-    scores = [row["information"] for row in rows]
-    np.testing.assert_allclose(scores, score_information(each)[[row["number"] for row in rows]])
+    scores = [row["epistemic"] for row in rows]
+    np.testing.assert_allclose(scores, MemberOutputs(each).epistemic[[row["number"] for row in rows]])
     drawn = [row for row in found["next"] if row["arm"] in ("random", BOTH_ARMS)]
     assert len(drawn) == (0 if strategy == "random" else 8)
     assert len({row["number"] for row in found["next"]}) == len(found["next"])
@@ -58,24 +60,31 @@ def test_lines_for_people_name_the_images_of_a_table(tmp_path: Path) -> None:
             for number in range(9):
                 table.writerow([member, f"{number}.png", *each[member, number]])
     text = invoke("next", tmp_path / "pool.csv", "--count", 2, "--by", "information")
-    first = int(score_information(each).argmax())
+    first = int(MemberOutputs(each).epistemic.argmax())
     assert text.splitlines()[3].split()[0] == str(first)
     assert text.splitlines()[3].endswith(f"{first}.png")
-    assert "Label these 2 images of 9 next, chosen where 2 members disagree most" in text
+    assert "Label these 2 images of 9 next, chosen by the highest epistemic uncertainty of 2 members" in text
     assert "2 images drawn at random" in text
+
+
+def test_an_experiment_of_an_earlier_version_has_the_new_name_of_its_strategy() -> None:
+    stored = {**LearningConfig().as_dict(), "by": "information"}
+    assert LearningConfig.from_disk(stored).by == "epistemic"
+    with pytest.raises(ConfigError, match="epistemic"):
+        LearningConfig.from_dict(stored)
 
 
 def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:
     each = distributions(3, 12, 4)
-    first = choose_next_labels(each, "information", 5)
+    first = choose_next_labels(each, "epistemic", 5)
     has_chosen, has_random = np.zeros(12, bool), np.zeros(12, bool)
     has_chosen[first.chosen], has_random[first.at_random] = True, True
-    second = choose_next_labels(each, "information", 20, 1, has_chosen=has_chosen, has_random=has_random)
+    second = choose_next_labels(each, "epistemic", 20, 1, has_chosen=has_chosen, has_random=has_random)
     assert sorted([*first.chosen, *second.chosen]) == list(range(12))
     assert sorted([*first.at_random, *second.at_random]) == list(range(12))
-    third = choose_next_labels(each, "information", 3, has_chosen=has_chosen)
+    third = choose_next_labels(each, "epistemic", 3, has_chosen=has_chosen)
     left = np.flatnonzero(~has_chosen)
-    most = left[np.argsort(-score_information(each)[left], kind="stable")[:3]]
+    most = left[np.argsort(-MemberOutputs(each).epistemic[left], kind="stable")[:3]]
     assert third.chosen.tolist() == most.tolist()
     full = np.ones(12, bool)
     assert not len(choose_next_labels(each, has_chosen=full, has_random=full).numbers)

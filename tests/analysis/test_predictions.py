@@ -1,8 +1,12 @@
 import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.predictions import (
     EXAMPLE_ORDERS,
     EnsemblePredictions,
@@ -35,16 +39,22 @@ def test_classes_part_what_is_shown(made: EnsemblePredictions) -> None:
         assert sorted(parts) == filter_examples(made, show).tolist()
 
 
+def read_negative(name: str, made: EnsemblePredictions, n: int) -> float:
+    """Minus the uncertainty of an example by a measure."""
+    return -float(EXAMPLE_MEASURES[name].score_uncertainty(made)[n])
+
+
 @pytest.mark.parametrize("order", EXAMPLE_ORDERS)
 def test_orders_are_those_of_a_sort_by_key(made: EnsemblePredictions, order: str) -> None:
     sizes = np.arange(300) * 7 % 5
-    keys = {
+    keys: dict[str, Callable[[int], Any]] = {
         "unsure": lambda n: made.confidence[n],
         "sure": lambda n: -made.confidence[n],
-        "split": lambda n: (-made.disagreement[n], -made.information[n]),
-        "united": lambda n: (made.disagreement[n], made.information[n]),
+        "split": lambda n: (-made.disagreement[n], -made.epistemic[n]),
+        "united": lambda n: (made.disagreement[n], made.epistemic[n]),
         "number": lambda n: n,
         "sets": lambda n: (-sizes[n], made.confidence[n]),
+        **{name: partial(read_negative, name, made) for name in EXAMPLE_MEASURES},
     }
     numbers = filter_examples(made, "split")
     found = sort_examples(made, numbers, order, sizes)

@@ -7,10 +7,10 @@ import pytest
 
 from benchmarks.screens import sizes
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.subset_layout import arrange_probabilities
 from ensemble.analysis.members.swing_votes import find_swing_votes
-from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.analysis.quality import temperature_scaling
 from ensemble.analysis.quality.averaging import average_probabilities
@@ -54,10 +54,10 @@ def test_predictions_judged_in_blocks_have_the_bits_of_the_plain_formulas() -> N
         return -(one * np.log(np.where(one > 0, one, 1))).sum(axis=-1)
 
     expected = sum(map(entropy, doubles)) / 3
-    assert (made.information == np.maximum(entropy(averaged) - expected, 0)).all()
-    assert (measure_uncertainty(made).expected == expected).all()
+    assert (made.epistemic == np.maximum(entropy(averaged) - expected, 0)).all()
+    assert (compute_measures(made)["aleatoric"] == expected).all()
     leads = [(one[-1] - one[-2]) / 3 for one in map(np.sort, counts)]
-    assert (measure_uncertainty(made).vote_margin == leads).all()
+    assert (compute_measures(made)["vote_margin"] == leads).all()
     for member in range(3):
         others = average_probabilities(np.delete(probabilities, member, axis=0)).argmax(axis=1)
         assert (find_swing_votes(made)[member] == (others != made.said)).all()

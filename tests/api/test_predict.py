@@ -225,10 +225,8 @@ def test_tables_are_the_figures_of_the_views(run: ensemble.Run) -> None:
     assert {"nll", "brier", "ece"} <= set(table)
     examples = made.to_frame()
     assert len(examples) == len(made.labels)
-    np.testing.assert_allclose(
-        examples["entropy"], examples["expected_entropy"] + examples["mutual_information"], atol=1e-9
-    )
-    np.testing.assert_array_equal(examples["mutual_information"], made.information)
+    np.testing.assert_allclose(examples["entropy"], examples["aleatoric"] + examples["epistemic"], atol=1e-9)
+    np.testing.assert_array_equal(examples["epistemic"], made.epistemic)
     assert examples["votes"][7] == tuple(str(vote) for vote in made.votes[:, 7])
     held = [label in chosen for label, chosen in zip(examples["label"], examples["set"], strict=True)]
     assert np.mean(held) > 0.9

@@ -156,7 +156,7 @@ def check_predict(run_id: str, folder: Path) -> None:
         assert digit["label"] == kept[:, number].mean(0).argmax()
         assert digit["rejected"] == (digit["score"] > digit["threshold"]) == (one["text"] == "?")
         assert sum(digit["signs"].values()) == pytest.approx(digit["score"], abs=1e-4)
-        assert 0 <= digit["mutual_information"] <= np.log(2) + 1e-6
+        assert 0 <= digit["epistemic"] <= np.log(2) + 1e-6
         assert one["confidence"] <= max(digit["probabilities"]) + 1e-6
     boxes = [digit["box"] for digit in found[2]["digits"]]
     assert [60 < left < right < 172 for left, _, right, _ in boxes] == [True, False]

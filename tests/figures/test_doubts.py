@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.example_measures import compute_measures as measures_of
 from ensemble.analysis.members.diversity import nll_decomposition as decomposed
-from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.views import confusion, uncertainty

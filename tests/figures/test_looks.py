@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ensemble.analysis.example_measures import compute_measures as measures_of
 from ensemble.analysis.members import committees as committees
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
-from ensemble.analysis.members.uncertainty import measure_uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability_bins
 from ensemble.analysis.quality.coverage import evaluate_conformal_sets

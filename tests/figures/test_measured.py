@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.figures import regression_charts
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors
@@ -37,7 +37,7 @@ def asked(members: int) -> CorruptionAnswers:
     """One image, which is a 4, at five amounts."""
     made = evaluate_predictions(distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4))
     images = np.zeros((len(AMOUNTS), 28, 28, 1), np.uint8)
-    return CorruptionAnswers(AMOUNTS, images, made, measure_uncertainty(made), None)
+    return CorruptionAnswers(AMOUNTS, images, made, compute_measures(made), None)
 
 
 def trace(seconds: list[float], devices: int = 1) -> SolveTrace:

@@ -18,7 +18,7 @@ def measured(**changes: Any) -> dict[str, Any]:
         "ensemble_nll": 4.0,
         "member_accuracy": [0.11, 0.12],
         "member_nll": [4.2, 4.3],
-        "mean_information": 0.3,
+        "mean_epistemic": 0.3,
         "mean_confidence": 0.74,
         "confidence_gap": [0.584, 0.652],
         "error_auroc": [0.52, 0.45, 0.59],
@@ -29,9 +29,7 @@ def measured(**changes: Any) -> dict[str, Any]:
     }
 
 
-CLEAN = measured(
-    amount=KIND.neutral_amount, ensemble_accuracy=0.98, member_accuracy=[0.97, 0.97], mean_information=0.01
-)
+CLEAN = measured(amount=KIND.neutral_amount, ensemble_accuracy=0.98, member_accuracy=[0.97, 0.97], mean_epistemic=0.01)
 
 
 def test_an_ensemble_that_is_sure_and_wrong_is_never_said_to_notice() -> None:
@@ -89,6 +87,6 @@ def test_results_of_an_earlier_version_are_to_be_measured_again() -> None:
     old = {name: value for name, value in measured().items() if name not in new}
     (said,) = describe_shift_trust(CLEAN, old, 500, "digit")
     assert said == (
-        "Mutual information goes from 0.0100 to 0.300 nats; measure again to see whether the "
+        "Epistemic uncertainty goes from 0.0100 to 0.300 nats; measure again to see whether the "
         "uncertainty can be relied on."
     )

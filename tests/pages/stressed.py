@@ -15,6 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs, shift
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES, MemberOutputs, compute_measures
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.engine.networks.registry import bind_network
@@ -116,15 +117,14 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Stress
     out = []
     for place, (key, title) in enumerate(OOD.items() if kinds == 5 else ()):
         found = _keep(run, key, tick, answers(4 + place, 0.0))
-        apart = [vars(ood.ood_separation(*pair)) for pair in zip(known, found, strict=True)]
+        apart = {name: vars(ood.ood_separation(known[name], found[name])) for name in known}
         out.append(
             {
                 "key": key,
                 "title": title,
                 "images": 500,
-                "ensemble": apart[0],
-                "information": apart[0],
-                "members": apart[1:],
+                "measures": {name: apart[name] for name in EXAMPLE_MEASURES},
+                "members": [apart[name] for name in known if name not in EXAMPLE_MEASURES],
             }
         )
     results = replace(results, clean=clean, steps=steps, ood=out)
@@ -144,12 +144,13 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Stress
     return results
 
 
-def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> list[np.ndarray]:
-    """Writes the scores of some answers; returns the entropies, the ensemble's first."""
-    scores = ood.ood_scores(found)
+def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> dict[str, np.ndarray]:
+    """Write the scores of some answers; return each measure, high if unsure, and the members' entropies."""
+    outputs = MemberOutputs(found)
     members = np.stack([entropy(one.astype(np.float64)) for one in found])
-    shift_results.write_ood_scores(run.path, key, tick, {**scores, "member_entropy": members})
-    return [scores["entropy"], *members]
+    shift_results.write_ood_scores(run.path, key, tick, {**compute_measures(outputs), "member_entropy": members})
+    scores = {name: measure.score_uncertainty(outputs) for name, measure in EXAMPLE_MEASURES.items()}
+    return {**scores, **{f"member {number}": values for number, values in enumerate(members)}}
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) ->
 def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None:
     made = evaluate_predictions(probabilities("digits", 3, 2, 4.0), datasets.load_dataset("digits").test_labels)
     at = opened(run, "digit", amount=17)  # not one of the amounts
-    number = int(np.argmax(made.information))
+    number = int(np.argmax(made.epistemic))
     assert widget(at, "select_slider", "stress_amount_rotation").value == "0"
     assert widget(at, "number_input", "stress_number").value == number
     assert at.get("image")[0].proto.imgs[0].alt.startswith(f"Test digit {number}, a")

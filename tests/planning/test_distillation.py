@@ -272,7 +272,7 @@ def test_the_scores_that_both_kept_are_compared_image_by_image() -> None:
     assert [each.title for each in found] == list(OOD.values())
     for number, each in enumerate(found):
         assert each.difference
-        figures = [results.ood[number]["ensemble"]["auroc"] for results in every]
+        figures = [results.ood[number]["measures"]["entropy"]["auroc"] for results in every]
         assert [each.difference.first, each.difference.second] == pytest.approx(figures)
         assert each.difference.low <= each.student - each.teacher <= each.difference.high
     ood_scores_path(teacher.path, next(iter(OOD))).unlink()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ensemble import runs
@@ -16,6 +17,7 @@ from ensemble.shift.results import (
     StressResults,
     find_last_tick,
     parse_stress_results,
+    read_ood_scores,
     read_stress_results,
     serialize_stress_results,
     write_stress_results,
@@ -67,8 +69,7 @@ RESULTS = StressResults(
             "key": "noise",
             "title": "Noise",
             "images": 40,
-            "ensemble": {"auroc": 0.95, "fpr95": 0.2},
-            "information": {"auroc": 0.8, "fpr95": 0.3},
+            "measures": {"entropy": {"auroc": 0.95, "fpr95": 0.2}, "epistemic": {"auroc": 0.8, "fpr95": 0.3}},
             "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}],
         }
     ],
@@ -89,6 +90,49 @@ def test_results_of_an_earlier_version_are_read_without_what_it_did_not_measure(
     assert not parse_stress_results(stored).has_accuracy_estimates, "the corrupted images are without"
     assert "error_auroc" not in found.clean
     assert found.clean["ensemble_accuracy"] == 0.9
+
+
+def test_results_with_the_measure_names_of_an_earlier_version_are_read() -> None:
+    stored = json.loads(json.dumps(serialize_stress_results(RESULTS)))
+    for one in (stored["clean"], *stored["steps"]):
+        one["mean_information"] = one.pop("mean_epistemic")
+        one["mean_predictive_entropy"] = one.pop("mean_entropy")
+        one["mean_member_entropy"] = one.pop("mean_aleatoric")
+        one["accuracy_estimate"]["unlike_measure"] = "information"
+    (noise,) = stored["outside"]
+    measures = noise.pop("measures")
+    noise |= {"ensemble": measures["entropy"], "information": measures["epistemic"]}
+    found = parse_stress_results(stored)
+    assert found.ood == RESULTS.ood
+    assert found.clean is not None
+    assert found.clean["accuracy_estimate"]["unlike_measure"] == "epistemic"
+    assert found.clean.keys() == figures(0.9).keys()
+    assert [step.keys() for step in found.steps] == [step.keys() for step in RESULTS.steps]
+
+
+def test_scores_with_the_names_of_an_earlier_version_are_read() -> None:
+    run = runs.create_run(EnsembleConfig(members=2))
+    (run.path / "stress").mkdir()
+    wanted = {"entropy": [0.5, 0.25], "epistemic": [0.1, 0.2], "aleatoric": [0.4, 0.05], "confidence": [0.75, 0.5]}
+    members = np.array([[0.5, 0.25], [0.75, 1]], np.float32)
+    wanted_arrays = {name: np.array(values, np.float32) for name, values in wanted.items()}
+    old = {
+        "tick": np.int64(3),
+        "entropy": wanted_arrays["entropy"],
+        "information": wanted_arrays["epistemic"],
+        "doubt": np.array([0.25, 0.5], np.float32),
+        "mean_member_entropy": wanted_arrays["aleatoric"],
+        "member_entropy": members,
+    }
+    path = run.path / "stress" / "outside-known.npz"
+    np.savez_compressed(path, **old)
+    found = read_ood_scores(run.path, "known", 3)
+    assert found is not None
+    assert found.keys() == {*wanted, "member_entropy"}
+    for name, values in {**wanted_arrays, "member_entropy": members}.items():
+        np.testing.assert_array_equal(found[name], values)
+    np.savez_compressed(path, **old, unheard=members)
+    assert read_ood_scores(run.path, "known", 3) is None
 
 
 def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:
@@ -126,7 +170,13 @@ def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
     run = runs.create_run(EnsembleConfig(members=2))
     found = summarize_stress(StressState(run, None, RESULTS, 11))
     (noise,) = found["outside"]
-    assert noise == {"key": "noise", "auroc": 0.95, "fpr95": 0.2, "member_auroc": pytest.approx(0.8)}
+    assert noise == {
+        "key": "noise",
+        "auroc": 0.95,
+        "fpr95": 0.2,
+        "measures": RESULTS.ood[0]["measures"],
+        "member_auroc": pytest.approx(0.8),
+    }
     assert [step["kind"] for step in found["steps"]] == [None, "rotation", "rotation"]
     assert [step["ensemble_accuracy"] for step in found["steps"]] == [0.9, 0.6, 0.8]
     assert summarize_stress(StressState(run, None, None, 11)) == {}

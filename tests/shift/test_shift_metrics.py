@@ -31,9 +31,9 @@ def test_figures_agree_with_scikit_learn_and_scipy(members: int) -> None:
         assert ours == pytest.approx(values, rel=1e-6)
     total = entropy(rows[0], axis=1).mean()
     within = np.mean([entropy(row, axis=1).mean() for row in rows[1:]])
-    assert found["mean_predictive_entropy"] == pytest.approx(total, rel=1e-6)
-    assert found["mean_member_entropy"] == pytest.approx(within, rel=1e-6)
-    assert found["mean_information"] == pytest.approx(total - within, abs=1e-6)
+    assert found["mean_entropy"] == pytest.approx(total, rel=1e-6)
+    assert found["mean_aleatoric"] == pytest.approx(within, rel=1e-6)
+    assert found["mean_epistemic"] == pytest.approx(total - within, abs=1e-6)
 
 
 def test_figures_are_ready_for_json() -> None:
@@ -47,8 +47,8 @@ def test_members_that_are_certain() -> None:
     labels = np.zeros(10, int)
     sure = np.stack([np.eye(2)[labels], np.eye(2)[1 - labels]]).astype(np.float32)
     found = compute_shift_metrics(sure, labels)
-    assert found["mean_information"] == pytest.approx(np.log(2))
-    assert found["mean_member_entropy"] == 0
+    assert found["mean_epistemic"] == pytest.approx(np.log(2))
+    assert found["mean_aleatoric"] == 0
     assert found["member_accuracy"] == [1, 0]
     assert found["member_nll"] == [0, pytest.approx(87.3, abs=0.1)]
 

@@ -23,7 +23,7 @@ THRESHOLD = RejectionThreshold(
 
 
 def voting(
-    *votes: int, sure: float = 0.91, rejected: bool = False, quantile: float = 0.4, information: float = 0.02
+    *votes: int, sure: float = 0.91, rejected: bool = False, quantile: float = 0.4, epistemic: float = 0.02
 ) -> Digit:
     """Each member gives `sure` to its vote and the rest to all others alike."""
     members = np.full((len(votes), 10), (1 - sure) / 9, np.float32)
@@ -35,7 +35,7 @@ def voting(
         averaged,
         members,
         members.argmax(axis=1),
-        information,
+        {"epistemic": epistemic},
         score,
         2.0,
         quantile,

@@ -5,8 +5,8 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import ensemble
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.members.entanglement import Detection, RankCorrelation, measure_detection
-from ensemble.analysis.members.uncertainty import measure_uncertainty
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
@@ -28,15 +28,15 @@ def test_the_table_has_the_aurocs_of_errors_and_of_out_of_distribution_images() 
     table = next(each for each in view["tables"] if each["caption"].startswith("Detection"))
     assert [row[0] for row in table["rows"]] == ["errors", *OOD.values()]
     predictions = evaluate_epoch(run).predictions
-    measures = measure_uncertainty(predictions)
-    scores = measures.expected, measures.information
+    measures = compute_measures(predictions)
+    scores = measures["aleatoric"], measures["epistemic"]
     for cell, score in zip(table["rows"][0][1:3], scores, strict=True):
         assert cell.startswith(f"{roc_auc_score(~predictions.right, score):.3f} (")
     known, noise = (read_ood_scores(run.path, key, results.tick) for key in ("known", "noise"))
     assert known
     assert noise
     is_noise = np.arange(1000) >= 500
-    score = np.concatenate([known["information"], noise["information"]])
+    score = np.concatenate([known["epistemic"], noise["epistemic"]])
     assert table["rows"][1][2].startswith(f"{roc_auc_score(is_noise, score):.3f} (")
     said = " ".join(each["text"] for each in view["paragraphs"])
     assert "Rank correlation of aleatoric and epistemic over the digits:" in said
@@ -91,7 +91,7 @@ def test_the_limit_of_the_split_is_stated_wherever_it_is_shown() -> None:
         parts = [each for each in list_numeric_sentences(evaluation) if "epistemic" in each]
         assert len(parts) == 1
         assert parts[0].endswith(terms.SPLIT_LIMIT)
-    measures = measure_uncertainty(evaluate_epoch(trained()).predictions)
+    measures = compute_measures(evaluate_epoch(trained()).predictions)
     for plain in (True, False):
         said = disagreement_steps.describe_uncertainty_parts(measures, 0, plain)
         assert said.endswith(terms.SPLIT_LIMIT)

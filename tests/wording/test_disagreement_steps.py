@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.selective import ConfidenceThreshold
 from ensemble.wording import disagreement_steps
@@ -49,7 +49,7 @@ def test_an_average_that_overrules_the_votes_says_so() -> None:
 def test_the_members_differ_most_on_one_image_and_not_at_all_where_they_say_the_same() -> None:
     same = np.array([[0.7, 0.3], [0.9, 0.1], [0.6, 0.4]])
     made = evaluate_predictions(np.stack([same, [[0.7, 0.3], [0.1, 0.9], [0.5, 0.5]]]), np.zeros(3, int))
-    measures = measure_uncertainty(made)
+    measures = compute_measures(made)
     said = [disagreement_steps.describe_uncertainty_rank(made, measures, n, "insect") for n in range(3)]
     assert said[0].startswith("The members do not differ here")
     assert said[1] == "On no other insect do the members differ as much as here."
@@ -61,7 +61,7 @@ def test_where_a_percentage_would_round_to_all_the_images_ahead_are_counted() ->
     made = evaluate_predictions(
         np.stack([np.tile([0.9, 0.1], (400, 1)), np.stack([1 - second, second], 1)]), np.zeros(400, int)
     )
-    said = disagreement_steps.describe_uncertainty_rank(made, measure_uncertainty(made), 398, "digit")
+    said = disagreement_steps.describe_uncertainty_rank(made, compute_measures(made), 398, "digit")
     assert said == "On only 1 of 400 digits do the members differ more."
 
 
@@ -69,7 +69,7 @@ def test_every_sentence_is_at_most_a_line_for_long_names_and_many_members() -> N
     lines = []
     for members in (1, 2, 3, 64):
         made = evaluate_predictions(distributions(members, 20, 5, seed=members), np.arange(20) % 5)
-        measures = measure_uncertainty(made)
+        measures = compute_measures(made)
         lines += [disagreement_steps.format_first_question(members, "photograph")]
         for n in range(20):
             lines += [

@@ -39,7 +39,7 @@ def test_members_that_vote_alike_but_not_as_surely_are_said_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("information", "members", "said"),
+    ("epistemic", "members", "said"),
     [
         (0.0213, 5, "Disagreement: 0.021 nats"),
         (0.0, 5, "Disagreement: under 0.001 nats"),
@@ -47,8 +47,8 @@ def test_members_that_vote_alike_but_not_as_surely_are_said_to() -> None:
         (0.0, 1, ""),
     ],
 )
-def test_disagreement_is_a_figure_where_there_can_be_any(information: float, members: int, said: str) -> None:
-    digit = voting(*[4] * members, information=information)
+def test_disagreement_is_a_figure_where_there_can_be_any(epistemic: float, members: int, said: str) -> None:
+    digit = voting(*[4] * members, epistemic=epistemic)
     assert marks_words.format_mark_disagreement(digit) == said
 
 
@@ -58,9 +58,7 @@ def test_the_most_disagreement_there_can_be_is_reached(members: int, most: str) 
     apart = np.eye(10)[np.arange(members) % 10]
     mean = apart.mean(axis=0)
     worst = -sum(p * np.log(p) for p in mean if p)
-    told = marks_words.explain_mutual_information(
-        voting(*range(members % 10), *[0] * (members // 10 * 10)), DIGIT_NAMES
-    )
+    told = marks_words.explain_epistemic(voting(*range(members % 10), *[0] * (members // 10 * 10)), DIGIT_NAMES)
     assert f"; {most} is the maximum" in told
     assert float(most) == pytest.approx(worst, abs=0.02)
 

@@ -6,13 +6,14 @@ give the same choice. Of images that are equal the first comes first.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.acquisition.uniform_draws import draw_uniform_numbers, shuffle_numbers
 from ensemble.analysis.blocks import iterate_blocks
-from ensemble.analysis.members.disagreement import entropy, mutual_information
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES, ExampleMeasure, MemberOutputs
 from ensemble.analysis.quality.averaging import Floats, average_probabilities
 
 RANDOM = "random"
@@ -36,71 +37,28 @@ class Strategy:
     needs_members: bool
 
 
-def score_information(probabilities: Floats) -> NDArray[np.float64]:
-    """The mutual information of each image's label and the members (BALD), in nats.
-
-    H(p̄) − 1/M Σ_m H(p_m): high where members are sure each and contradict each other, so that a
-    label tells which of them are wrong. It is also the members' mean Kullback-Leibler divergence
-    from their average.
+def _choose_least_sure(measure: ExampleMeasure, probabilities: Floats, count: int, seed: int = 0) -> NDArray[np.int64]:
+    """The images of which a measure is least sure, the least sure first.
 
     Args:
+      measure: one of `EXAMPLE_MEASURES`. Epistemic uncertainty gives BALD, entropy, margin and
+        confidence give uncertainty sampling, the pairwise votes query by committee.
       probabilities: (M, N, C), each row of C a distribution.
-
-    Returns:
-      (N,), in [0, ln min(M, C)].
+      count: how many, at most N are given.
+      seed: nothing is drawn.
 
     Source: N. Houlsby and others, "Bayesian active learning for classification and preference
     learning" (2011), arXiv:1112.5745; Y. Gal, R. Islam and Z. Ghahramani, "Deep Bayesian active
     learning with image data", ICML 2017; of ensembles W. H. Beluch and others, "The power of
     ensembles for active learning in image classification", CVPR 2018.
     """
-    scores = np.empty(probabilities.shape[1])
-    for rows in iterate_blocks(*probabilities.shape[1:]):
-        part = np.asarray(probabilities[:, rows], np.float64)
-        scores[rows] = mutual_information(part, average_probabilities(part))
-    return scores
-
-
-def score_entropy(probabilities: Floats) -> NDArray[np.float64]:
-    """The entropy of the averaged probabilities of each image, in nats.
-
-    High where members differ, and also where an image is unclear to every one of them.
-
-    Args:
-      probabilities: (M, N, C), each row of C a distribution.
-
-    Returns:
-      (N,), in [0, ln C].
-    """
-    return np.asarray(entropy(average_probabilities(probabilities)), np.float64)
-
-
-def choose_most_informative(probabilities: Floats, count: int, seed: int = 0) -> NDArray[np.int64]:
-    """The images of the highest mutual information, highest first.
-
-    Args:
-      probabilities: (M, N, C), each row of C a distribution.
-      count: how many, at most N are given.
-      seed: nothing is drawn.
-    """
-    return _take_highest(score_information(probabilities), count)
-
-
-def choose_highest_entropy(probabilities: Floats, count: int, seed: int = 0) -> NDArray[np.int64]:
-    """The images of the highest entropy of the average, highest first.
-
-    Args:
-      probabilities: (M, N, C), each row of C a distribution.
-      count: how many, at most N are given.
-      seed: nothing is drawn.
-    """
-    return _take_highest(score_entropy(probabilities), count)
+    return _take_highest(measure.score_uncertainty(MemberOutputs(probabilities)), count)
 
 
 def choose_by_power(probabilities: Floats, count: int, seed: int = 0, power: float = 1.0) -> NDArray[np.int64]:
-    """Images drawn without replacement, each with a probability ∝ its mutual information ^ β.
+    """Images drawn without replacement, each with a probability ∝ its epistemic uncertainty ^ β.
 
-    The K highest of β ln s + g, with g of the Gumbel distribution. The K most informative images
+    The K highest of β ln s + g, with g of the Gumbel distribution. The K highest images
     are often K times nearly the same one; a draw spreads them at no cost.
 
     Args:
@@ -113,7 +71,7 @@ def choose_by_power(probabilities: Floats, count: int, seed: int = 0, power: flo
     "Stochastic batch acquisition: a simple baseline for deep active learning", TMLR 2023
     (PowerBALD).
     """
-    scores = np.maximum(score_information(probabilities), np.finfo(np.float64).tiny)
+    scores = np.maximum(MemberOutputs(probabilities).epistemic, np.finfo(np.float64).tiny)
     gumbel = -np.log(-np.log(draw_uniform_numbers(len(scores), _POWER_STREAM, seed)))
     return _take_highest(power * np.log(scores) + gumbel, count)
 
@@ -177,16 +135,25 @@ def choose_at_random(probabilities: Floats, count: int, seed: int = 0) -> NDArra
     return shuffle_numbers(probabilities.shape[1], _RANDOM_STREAM, seed)[:count]
 
 
+_RENAMED_STRATEGIES = {"information": "epistemic"}  # as in commands and files of earlier versions
+
 STRATEGIES = {
     strategy.name: strategy
     for strategy in (
-        Strategy("information", choose_most_informative, needs_members=True),
+        *(
+            Strategy(measure.name, partial(_choose_least_sure, measure), measure.needs_members)
+            for measure in EXAMPLE_MEASURES.values()
+        ),
         Strategy("power", choose_by_power, needs_members=True),
         Strategy("diversity", choose_diverse, needs_members=True),
-        Strategy("entropy", choose_highest_entropy, needs_members=False),
         Strategy(RANDOM, choose_at_random, needs_members=False),
     )
 }
+
+
+def translate_strategy(name: str) -> str:
+    """Return today's name of a strategy that earlier versions called otherwise."""
+    return _RENAMED_STRATEGIES.get(name, name)
 
 
 def _take_highest(scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:

@@ -7,8 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.disagreement import entropy, expected_entropy
-from ensemble.analysis.quality.averaging import Floats, average_probabilities, prediction_confidence
+from ensemble.analysis.quality.averaging import Floats
 
 
 @dataclass(frozen=True)
@@ -126,29 +125,3 @@ def _compute_average_precision(known: Floats, unknown: Floats) -> float:
     found = len(unknown) - np.searchsorted(unknown, unknown, side="left")
     mistaken = len(known) - np.searchsorted(known, unknown, side="left")
     return float(np.mean(found / (found + mistaken)))
-
-
-def ood_scores(probabilities: Floats) -> dict[str, NDArray[np.float64]]:
-    """Scores that are high where an ensemble is at a loss, one number an example.
-
-    Args:
-      probabilities: (M, N, C), each row of C a distribution.
-
-    Returns:
-      (N,) each: `entropy` of the average, in nats; `information`, what of it is the members'
-      disagreement; `doubt`, 1 − confidence; `mean_member_entropy`, the mean of the members'
-      own entropies: what one member alone has to go by.
-
-    Source: B. Lakshminarayanan, A. Pritzel and C. Blundell, "Simple and scalable predictive
-    uncertainty estimation using deep ensembles", NeurIPS 2017.
-    """
-    averaged = average_probabilities(probabilities)
-    total = entropy(averaged)
-    within = expected_entropy(probabilities)
-    return {
-        "entropy": total,
-        # Rounding can put an exact zero a little below it.
-        "information": np.maximum(total - within, 0.0),
-        "doubt": 1.0 - prediction_confidence(averaged),
-        "mean_member_entropy": within,
-    }

@@ -11,7 +11,7 @@ from ensemble.analysis.unlabelled.output_measures import OutputMeasures
 LEVEL = 0.05  # of all tests together: the false alarms on images drawn like the labeled ones
 # Each test's share of LEVEL. The mean confidence gets most of it because it falls when more answers
 # are wrong: `benchmarks.verdicts` measures its power.
-LEVEL_SHARES = {"confidence": 0.05, "entropy": 0.05, "information": 0.05, "answers": 0.05, "mean_confidence": 0.8}
+LEVEL_SHARES = {"confidence": 0.05, "entropy": 0.05, "epistemic": 0.05, "answers": 0.05, "mean_confidence": 0.8}
 _MIN_SKEWNESS = 1e-4  # skewness below which a Pearson type III distribution is taken as normal
 _MIN_EXPECTED_ANSWERS = 5  # of a class in either sample: rarer ones are counted as one
 
@@ -74,7 +74,7 @@ def compare_distributions(
     reference = int(labelled.n**2 / (sizes**2).sum())
     p_values = {
         name: _kolmogorov_smirnov_p_value(getattr(labelled, name), getattr(new, name), reference)
-        for name in ("confidence", "entropy", "information")
+        for name in ("confidence", "entropy", "epistemic")
     }
     p_values["answers"] = _answer_share_p_value(labelled.answers, new.answers, labelled.averaged.shape[1], reference)
     p_values["mean_confidence"] = mean_difference_p_value(labelled.confidence, new.confidence, reference)

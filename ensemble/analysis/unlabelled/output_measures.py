@@ -27,7 +27,7 @@ class OutputMeasures:
       answers: (N,), the ensemble's class.
       confidence: (N,), the averaged probability of that class, in [1 / C, 1].
       entropy: (N,), of the average, in nats.
-      information: (N,), mutual information, in nats: how far the members' probabilities differ.
+      epistemic: (N,), mutual information, in nats: how far the members' probabilities differ.
       disagreement: (N,), the share of pairs of members that vote for different classes.
     """
 
@@ -36,7 +36,7 @@ class OutputMeasures:
     answers: NDArray[np.int64]
     confidence: Floats
     entropy: Floats
-    information: Floats
+    epistemic: Floats
     disagreement: Floats
 
     @property
@@ -55,7 +55,7 @@ def join_outputs(parts: Sequence[OutputMeasures]) -> OutputMeasures:
         parts[0].members,
         *(
             np.concatenate([getattr(part, name) for part in parts])
-            for name in ("averaged", "answers", "confidence", "entropy", "information", "disagreement")
+            for name in ("averaged", "answers", "confidence", "entropy", "epistemic", "disagreement")
         ),
     )
 
@@ -73,7 +73,7 @@ def measure_outputs(probabilities: Floats) -> OutputMeasures:
     if probabilities.ndim != 3 or 0 in (len(probabilities), probabilities.shape[2]):
         raise ValueError(f"Probabilities of shape {probabilities.shape} are not (M, N, C).")
     M, N, C = probabilities.shape
-    averaged, disagreement, information = np.empty((N, C)), np.empty(N), np.empty(N)
+    averaged, disagreement, epistemic = np.empty((N, C)), np.empty(N), np.empty(N)
     for rows in iterate_blocks(N, C):
         part = probabilities[:, rows]
         averaged[rows] = average_probabilities(part)
@@ -81,13 +81,13 @@ def measure_outputs(probabilities: Floats) -> OutputMeasures:
             raise ValueError("A probability is not a finite number.")
         votes = count_votes(most_likely_classes(part), C)
         disagreement[rows] = pairwise_disagreement(votes)
-        information[rows] = mutual_information(part, averaged[rows])
+        epistemic[rows] = mutual_information(part, averaged[rows])
     return OutputMeasures(
         members=M,
         averaged=averaged,
         answers=most_likely_classes(averaged),
         confidence=prediction_confidence(averaged),
         entropy=entropy(averaged),
-        information=information,
+        epistemic=epistemic,
         disagreement=disagreement,
     )

@@ -13,7 +13,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -102,6 +102,7 @@ def read_arrays(
     *,
     need_checksum: bool = False,
     only: str | None = None,
+    required: Collection[str] | None = None,
 ) -> Arrays:
     """The arrays of an .npz file, compared with what was written and with what is expected.
 
@@ -113,6 +114,7 @@ def read_arrays(
       need_checksum: refuse a file that has none, as of an earlier version.
       only: read this array alone, of a file that was read as a whole before: what the others hold
         is not looked at.
+      required: the expected arrays that have to be there; None for all of them.
 
     Raises:
       DamagedFileError: it is something else than was written, or than is expected.
@@ -133,7 +135,7 @@ def read_arrays(
                 if only is not None:
                     entries = {name: entry for name, entry in entries.items() if name == only}
                     checksum = None if entries else checksum
-                headers = _read_npz_headers(archive, entries, expected, most_bytes)
+                headers = _read_npz_headers(archive, entries, expected, most_bytes, required)
                 return _read_npz_arrays(archive, entries, headers, checksum)
     except DamagedFileError:
         raise
@@ -234,9 +236,13 @@ def _read_npz_headers(
     entries: Mapping[str, zipfile.ZipInfo],
     expected: Mapping[str, ExpectedArray] | None,
     most_bytes: int,
+    required: Collection[str] | None,
 ) -> dict[str, ArrayHeader]:
     """Each array's header, once it is as expected and its entry has just the bytes for it."""
-    if expected is not None and entries.keys() != expected.keys():
+    if (
+        expected is not None
+        and not set(expected if required is None else required) <= entries.keys() <= expected.keys()
+    ):
         raise DamagedFileError("its arrays have other names than when they were written")
     headers, axes = {}, dict[str, int]()
     for name, info in entries.items():

@@ -8,7 +8,13 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.predictions import EXAMPLE_FILTERS, EXAMPLE_ORDERS, EnsemblePredictions, filter_examples
+from ensemble.analysis.predictions import (
+    EXAMPLE_FILTERS,
+    EXAMPLE_ORDERS,
+    MEASURE_ORDERS,
+    EnsemblePredictions,
+    filter_examples,
+)
 from ensemble.ui.predictions import predictions_view
 from ensemble.ui.predictions.predictions_view import PredictionsView
 from ensemble.ui.shared import widget_state
@@ -23,7 +29,9 @@ _ORDER_LABELS = {
     "united": "Least disagreement first",
     "number": "As in the test set",
     "sets": "Longest list first",
+    **{name: f"{measure.title} first" for name, measure in MEASURE_ORDERS.items()},
 }
+_MEMBERS_ORDERS = {"split", "united", *(name for name, measure in MEASURE_ORDERS.items() if measure.needs_members)}
 _EVERY_CLASS = -1
 
 
@@ -37,7 +45,7 @@ def restrict_predictions_view(
         view = replace(view, digit=None)
     if predictions.members == 1 and view.show == "split":
         view = replace(view, show="all")
-    if predictions.members == 1 and view.order in ("split", "united"):
+    if predictions.members == 1 and view.order in _MEMBERS_ORDERS:
         view = replace(view, order=PredictionsView.order)
     if view.order == "sets" and not sets_too:
         view = replace(view, order=PredictionsView.order)
@@ -88,7 +96,7 @@ def show_image_filters(
     counts = {show: len(filter_examples(predictions, show, view.label)) for show in EXAMPLE_FILTERS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
     shows = [show for show in EXAMPLE_FILTERS if show != "split" or predictions.members > 1]
-    orders = [order for order in EXAMPLE_ORDERS if predictions.members > 1 or order not in ("split", "united")]
+    orders = [order for order in EXAMPLE_ORDERS if predictions.members > 1 or order not in _MEMBERS_ORDERS]
     if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.analysis.members import uncertainty as uncertainties
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.members.gain import gain_over_mean_member
 from ensemble.analysis.quality.quality import measure_qualities
 from ensemble.figures import probability_bars
@@ -51,7 +51,10 @@ def show_average_step(selected: SelectedImage) -> None:
 
 def show_uncertainty_step(selected: SelectedImage) -> None:
     shared_epoch, number = selected.shared_epoch, selected.number
-    predictions, measures = (shared_epoch.predictions, shared_epoch.measure(uncertainties.measure_uncertainty))
+    predictions, measures = (
+        shared_epoch.predictions,
+        shared_epoch.measure(compute_measures, uncertainty_figure.UNCERTAINTY_PARTS),
+    )
     show_step_sentence(disagreement_steps.describe_uncertainty_rank(predictions, measures, number, shared_epoch.noun))
     with show_image_beside(selected):
         if shared_epoch.members == 1:

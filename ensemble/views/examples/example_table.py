@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
@@ -22,9 +23,8 @@ def tabulate_examples(
     """One row for each of the images `numbers`, in that order.
 
     Columns: number, what `details` say of it (its name, and more), label, ensemble (names of
-    classes), right, confidence, the share of pairs of members that disagree, the mutual
-    information in nats, each member's vote, the averaged probability of each class; of more than
-    `MAX_PROBABILITIES` of these, the likeliest classes with theirs.
+    classes), right, every measure by its name, each member's vote, the averaged probability of
+    each class; of more than `MAX_PROBABILITIES` of these, the likeliest classes with theirs.
     """
     named = np.asarray(names, object)
     known = details.take(numbers)
@@ -35,9 +35,7 @@ def tabulate_examples(
         "label": named[predictions.labels[numbers]],
         "ensemble": named[predictions.said[numbers]],
         "right": predictions.right[numbers],
-        "confidence": predictions.confidence[numbers],
-        "disagreeing_pairs": predictions.disagreement[numbers],
-        "mutual_information_nats": predictions.information[numbers],
+        **{name: values[numbers] for name, values in compute_measures(predictions).items()},
     }
     columns |= {f"member_{m + 1}": named[predictions.votes[m, numbers]] for m in range(predictions.members)}
     if len(numbers) * len(names) <= MAX_PROBABILITIES:

@@ -171,7 +171,7 @@ def describe_missing_disagreement(comparison: TeacherComparison, noun: str) -> s
     if comparison.student.members == 1:
         return (
             f"Disagreement cannot be had from one network: {teacher}, and the student has no votes "
-            "and no mutual information to say so."
+            "and no epistemic uncertainty to say so."
         )
     return (
         f"Its members learnt from one teacher: how far they disagree is another thing than how far "

@@ -3,11 +3,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import entropy, mannwhitneyu
+from scipy.stats import mannwhitneyu
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
-from ensemble.analysis.quality.ood import compare_aurocs, ood_scores, ood_separation
-from tests.analysis.draws import distributions
+from ensemble.analysis.quality.ood import compare_aurocs, ood_separation
 
 
 def draw(N: int, K: int, seed: int, levels: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -46,37 +45,6 @@ def test_apart_alike_and_the_wrong_way_round() -> None:
     assert (apart.auroc, apart.fpr95, apart.aupr) == (1, 0, 1)
     assert (reverse.auroc, reverse.fpr95) == (0, 1)
     assert (alike.auroc, alike.fpr95, alike.aupr) == (0.5, 1, alike.aupr_chance)
-
-
-def test_scores_agree_with_scipy() -> None:
-    probabilities = distributions(5, 100, 10)
-    found = ood_scores(probabilities)
-    averaged = probabilities.astype(float).mean(axis=0)
-    within = np.mean([entropy(member.astype(float), axis=1) for member in probabilities], axis=0)
-    wanted = {
-        "entropy": entropy(averaged, axis=1),
-        "information": entropy(averaged, axis=1) - within,
-        "doubt": 1 - averaged.max(axis=1),
-        "mean_member_entropy": within,
-    }
-    assert found.keys() == wanted.keys()
-    for name, values in wanted.items():
-        np.testing.assert_allclose(found[name], values, atol=1e-6, err_msg=name)
-
-
-def test_one_member_has_nobody_to_disagree_with() -> None:
-    found = ood_scores(distributions(1, 30, 10))
-    assert not found["information"].any()
-    np.testing.assert_array_equal(found["entropy"], found["mean_member_entropy"])
-
-
-def test_certain_members_score_nothing_until_they_differ() -> None:
-    sure = np.eye(4, dtype=np.float32)[np.array([[0, 1], [0, 2]])]
-    found = ood_scores(sure)
-    assert found["entropy"].tolist() == pytest.approx([0, np.log(2)])
-    assert found["information"].tolist() == pytest.approx([0, np.log(2)])
-    assert found["doubt"].tolist() == [0, 0.5]
-    assert found["mean_member_entropy"].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(("known", "unknown"), [(0, 3), (3, 0)])

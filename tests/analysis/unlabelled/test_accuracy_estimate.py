@@ -219,7 +219,7 @@ def test_one_half_is_fitted_on_and_the_other_left() -> None:
 def test_the_comparisons_are_those_of_scipy() -> None:
     old, new = (measure_outputs(draw_labelled(seed, 300).probabilities) for seed in (9, 10))
     found = compare_distributions(old, new).p_values
-    for name in ("confidence", "entropy", "information"):
+    for name in ("confidence", "entropy", "epistemic"):
         largest = ks_2samp(getattr(old, name), getattr(new, name)).statistic
         assert found[name] == pytest.approx(kstwobign.sf(np.sqrt(300 / 2) * largest))
     counts = [np.bincount(outputs.answers, minlength=CLASSES) for outputs in (old, new)]

@@ -134,7 +134,7 @@ def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
 )
 def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, images: int, fooled: bool) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
-    one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
+    one = {"title": "Noise", "images": images, "measures": {"entropy": figures}, "members": [figures, figures]}
     said = entropy_histograms.describe_ood_separation(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.screens import sizes
+from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.views import conformal as words
 from ensemble.views.conformal import calibrate_set_methods
@@ -34,8 +35,8 @@ def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Ense
 def test_a_table_of_many_probabilities_has_the_likeliest_five(made: EnsemblePredictions) -> None:
     numbers = np.arange(N)[::-1]
     frame = example_table.tabulate_examples(made, numbers, NAMES)
-    assert frame.shape == (N, 7 + 2 + 10)
+    assert frame.shape == (N, 4 + len(EXAMPLE_MEASURES) + 2 + 10)
     order = np.argsort(-made.averaged[numbers], axis=1, kind="stable")
     assert frame["likeliest_2"].tolist() == [NAMES[c] for c in order[:, 1]]
     assert (frame["p_1"] == made.confidence[numbers]).all()
-    assert example_table.tabulate_examples(made, numbers[:10], NAMES).shape == (10, 7 + 2 + C)
+    assert example_table.tabulate_examples(made, numbers[:10], NAMES).shape == (10, 4 + len(EXAMPLE_MEASURES) + 2 + C)

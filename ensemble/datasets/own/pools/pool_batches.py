@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.access import Action, check_permission, current_person
+from ensemble.analysis.acquisition.image_choice import translate_strategy
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.errors import StorageError
 from ensemble.storage.disk_errors import describe_os_error
@@ -158,7 +159,8 @@ def _read_batches(path: Path, version: object) -> tuple[LabelBatch, ...]:
     for line in read_limited_bytes(path, _MAX_BATCHES_BYTES).split(b"\n"):
         try:
             if line:
-                batches.append(parse_dataclass(LabelBatch, parse_json(line)))
+                batch = parse_dataclass(LabelBatch, parse_json(line))
+                batches.append(replace(batch, by=translate_strategy(batch.by)))
         except ValueError:
             continue
     return tuple(batches)

@@ -48,7 +48,7 @@ def show_mark_verdict(mark: ClassifiedMark) -> None:
                 st.html(votes)
     st.markdown(escaping.escape_markdown(marks_words.describe_mark_agreement(digit, names)))
     if disagreement := marks_words.format_mark_disagreement(digit):
-        st.caption(disagreement, help=marks_words.explain_mutual_information(digit, names))
+        st.caption(disagreement, help=marks_words.explain_epistemic(digit, names))
 
 
 def show_rejection_evidence(mark: ClassifiedMark) -> None:

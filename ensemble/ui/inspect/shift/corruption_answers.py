@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from ensemble import runs, shift
-from ensemble.analysis.members.uncertainty import measure_uncertainty
+from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.errors import RunError
 from ensemble.runs import Members
@@ -66,7 +66,7 @@ def _predict_corrupted_image(
     padded[: len(images)] = images
     probability = members.predict_probabilities(padded)[:, : len(images)]
     predictions = evaluate_predictions(probability, np.full(len(images), label))
-    return CorruptionAnswers(places, images, predictions, measure_uncertainty(predictions), members)
+    return CorruptionAnswers(places, images, predictions, compute_measures(predictions), members)
 
 
 # A member takes 3.3 MB.

@@ -51,7 +51,7 @@ def _refresh_corrupted_image(shared: SharedEpoch) -> None:
 
 def _find_most_disputed_image(shared: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
-    return int(np.argmax(shared.predictions.information))
+    return int(np.argmax(shared.predictions.epistemic))
 
 
 def _select_corruption(shared: SharedEpoch, number: int) -> Corruption:
@@ -147,10 +147,10 @@ def _show_image_at_amount(
     mark = "✓ Right" if predictions.right[place] else "✗ Wrong"
     prediction = images_words.describe_image_prediction(predictions, place, names)
     st.markdown(f"**{mark} at {at}.** {escaping.escape_markdown(prediction)}")
-    entropy, information = (answers.uncertainty.predictive[place], answers.uncertainty.information[place])
+    entropy, epistemic = (answers.measures[name][place] for name in ("entropy", "epistemic"))
     text = f"Uncertainty: {formats.format_significant(entropy, 2)} nats"
     if predictions.members > 1:
-        text += f", {formats.format_significant(information, 2)} of them the members' disagreement"
+        text += f", {formats.format_significant(epistemic, 2)} of them the members' disagreement"
     more = answers.members.steps_after
     after = f" and {formats.format_count(more, 'step')}" if more else ""
     st.caption(f"{text}. Members at epoch {answers.members.epoch}{after}.")

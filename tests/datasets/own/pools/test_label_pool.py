@@ -125,7 +125,7 @@ def test_pictures_of_digits_show_one_each(tmp_path: Path) -> None:
 
 
 def test_labels_are_applied_as_a_new_version_arm_by_arm(pool: LabelPool, leaves: Dataset, tmp_path: Path) -> None:
-    batch = LabelBatch("information", "run", 1, 0, chosen=[3, 4, 5], at_random=[5, 9, 11])
+    batch = LabelBatch("epistemic", "run", 1, 0, chosen=[3, 4, 5], at_random=[5, 9, 11])
     pool_batches.append_batch(pool, batch)
     drawn = pool_batches.list_batches(pool)[0].list_in_drawn_order()
     assert sorted(drawn) == [3, 4, 5, 9, 11]
@@ -185,16 +185,21 @@ def test_a_batch_keeps_what_members_say_of_its_own_images_and_takes_no_image_aga
     run = runs.create_run(EnsembleConfig(dataset="leaves", members=2))
     answers = pool_questions._PoolAnswers(run, 1, probabilities)
     decide(pool, 20, REMOVE)
-    found = pool_questions.choose_pool_batch(pool, answers, "information", 6)
+    found = pool_questions.choose_pool_batch(pool, answers, "epistemic", 6)
     batch = pool_questions.keep_pool_batch(pool, answers, found)
     assert batch.numbers == sorted({*found.chosen.tolist(), *found.at_random.tolist()})
     assert batch.answers == [number % 10 for number in batch.numbers]
     assert batch.votes == [2 - number % 2 for number in batch.numbers]
     assert {1, 2} == set(batch.votes)
-    rest = pool_questions.choose_pool_batch(pool, answers, "information", 30)
+    rest = pool_questions.choose_pool_batch(pool, answers, "epistemic", 30)
     usable = set(range(30)) - {20}
     assert set(rest.chosen.tolist()) == usable - set(found.chosen.tolist())
     assert set(rest.at_random.tolist()) == usable - set(found.at_random.tolist())
+
+
+def test_a_batch_of_an_earlier_version_has_the_new_name_of_its_strategy(pool: LabelPool) -> None:
+    pool_batches.append_batch(pool, LabelBatch("information", "run", 1, 0, chosen=[3], at_random=[5]))
+    assert [batch.by for batch in pool_batches.list_batches(pool)] == ["epistemic"]
 
 
 def test_a_torn_line_of_a_batch_costs_no_other(pool: LabelPool) -> None:
