@@ -34,6 +34,7 @@ from ensemble.engine.optimizer import (
 )
 from ensemble.ui.inspect.views import GROUPS
 from ensemble.ui.shared.settings import ADVANCED_FIELDS
+from ensemble.views.examples.example_table import tabulate_examples
 
 
 def move(**settings):
@@ -52,6 +53,10 @@ def invoke(*words):
     return done.stdout
 
 
+apart = np.tile([[[1.0, 0.0]], [[0.0, 1.0]]], (1, 40, 1))
+apart[:, 1:] = 0.5
+unlike = ensemble.Predictions.from_arrays(apart, labels=np.arange(40) % 2)
+np.savez("pool.npz", probabilities=apart)
 sure = np.tile([0.9, 0.1], (2, 40, 1))
 run = ensemble.import_predictions(sure, np.arange(40) % 5 // 3, name="theirs")
 json.dump({
@@ -66,6 +71,11 @@ json.dump({
     "view": json.loads(invoke("inspect", run.id, "overconfidence", "--json")),
     "table": json.loads(invoke("inspect", run.id, "answer", "--json")),
     "buttons": GROUPS,
+    "frame": unlike.to_frame()["softmax_variance"].tolist()[:2],
+    "csv": list(tabulate_examples(unlike, np.arange(2), unlike.class_names)),
+    "labels": json.loads(
+        invoke("label", "next", "pool.npz", "--by", "softmax_variance", "--count", "1", "--no-random-arm", "--json")
+    ),
 }, sys.stdout)
 """
 
@@ -144,6 +154,16 @@ def test_the_measure_of_the_example_is_in_tables_and_its_view_in_json(answers: d
     assert answers["view"]["answer"] == "Its confidence is 0.300 above its accuracy."
     assert "overconfidence" in answers["table"]["tables"][0]["columns"]
     assert "overconfidence" in answers["buttons"]["Trust?"]
+
+
+@pytest.mark.long
+def test_the_measure_of_each_example_is_in_frames_csv_and_strategies(answers: dict[str, Any]) -> None:
+    assert answers["frame"] == [0.5, 0.0]
+    assert "softmax_variance" in answers["csv"]
+    assert answers["labels"]["by"] == "softmax_variance"
+    (first,) = answers["labels"]["next"]
+    assert (first["number"], first["softmax_variance"]) == (0, 0.5)
+    assert "highest softmax variance" in answers["labels"]["answer"]
 
 
 def test_the_examples_are_written_as_lint_wants_them(changed: Path) -> None:
