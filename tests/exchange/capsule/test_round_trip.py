@@ -14,7 +14,7 @@ from ensemble import datasets, runs, shift
 from ensemble.datasets.own import custom_registry
 from ensemble.errors import NotPreparedError, PredictionsError, RunError
 from ensemble.exchange import capsule
-from ensemble.exchange.capsule import capsule_import
+from ensemble.exchange.capsule import capsule_import, capsule_parts
 from ensemble.jobs.status import write_status
 from ensemble.runs.annotations.notes import read_run_note, write_run_note
 from ensemble.runs.annotations.tags import write_tags
@@ -188,6 +188,29 @@ def test_what_was_measured_under_shift_comes_along(tmp_path: Path) -> None:
         }
     with pytest.raises(RunError, match="was imported from a report"):
         shift.queue_stress(again.id)
+
+
+def test_scores_in_a_report_of_an_earlier_version_are_imported_by_their_new_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = trained(members=2)
+    wanted = stressed.measured(made)
+    old_names = {"entropy": "entropy", "epistemic": "information", "aleatoric": "mean_member_entropy"}
+    old_names["member_entropy"] = "member_entropy"
+
+    def read_old_scores(folder: Path, key: str, tick: int) -> dict[str, np.ndarray]:
+        scores = read_ood_scores(folder, key, tick)
+        assert scores
+        return {old: scores[name] for name, old in old_names.items()} | {"doubt": 1 - scores["confidence"]}
+
+    monkeypatch.setattr(capsule_parts, "read_ood_scores", read_old_scores)
+    again = there_and_back(tmp_path, made)
+    before, after = (read_ood_scores(one.path, KNOWN_KEY, wanted.tick) for one in (made, again))
+    assert before
+    assert after
+    assert after.keys() == {*old_names, "confidence"}
+    for name, scores in after.items():
+        np.testing.assert_allclose(scores, before[name], rtol=1e-6)
 
 
 def test_several_runs_lie_in_one_file_in_their_order(run: runs.Run, tmp_path: Path) -> None:
