@@ -54,10 +54,10 @@ def decompose_losses(predictions: EnsemblePredictions) -> list[_LossDecompositio
       = −ln Σ_c Π_m p_m(c)^(1/M), without labels (Heskes 1998).
     - NLL of p̄: diversity = ln p̄(y) − 1/M Σ_m ln p_m(y), which depends on the label.
 
-    Probabilities below `MIN_PROBABILITY` count as that in logarithms. The parts are in nats except for the squared error.
+    Probabilities below `MIN_PROBABILITY` count as that in logarithms. The parts of both NLLs are in nats.
 
-    Source: D. Wood, T. Mu, A. M. Webb, H. W. J. Reeve, M. Luján and G. Brown, "A unified theory of diversity in ensemble
-    learning", JMLR 24 (2023), 1-49.
+    Source: D. Wood, T. Mu, A. M. Webb, H. W. J. Reeve, M. Luján and G. Brown, "A unified theory of diversity in
+    ensemble learning", JMLR 24 (2023), 1-49.
     """
     M, N, C = predictions.probabilities.shape
     squared, spread, saved = 0.0, 0.0, 0.0
