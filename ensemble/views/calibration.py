@@ -147,11 +147,23 @@ def describe_temperature_gain(scaled: TemperatureComparison, noun: str) -> str:
     softer = "Making it less sure" if scaled_average.temperature >= 1 else "Making it surer"
     if scaled_average.improves_nll:
         saved = formats.format_significant(scaled_average.saved, 2)
-        return f"{softer} (temperature {number}) improves calibration: NLL lower by {saved} nats."
+        return f"{softer} (temperature {number}) lowers the NLL by {saved} nats."
     if scaled_average.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
     these = formats.format_count(scaled.judged, noun)
     return f"{softer} (temperature {number}) is not shown to help on these {these}."
+
+
+def explain_opposite_temperature(test: CalibrationTest, scaled: TemperatureComparison) -> str:
+    """Return why the temperature goes against the mean confidence; "" if it does not."""
+    temperature = scaled.scaled_average
+    wanted = {"less sure": -1, "too sure": 1}.get(test.verdict, 0)
+    if not temperature.improves_nll or wanted * (temperature.temperature - 1) >= 0:
+        return ""
+    return (
+        "This goes against the mean confidence: the NLL is dominated by confident mistakes, and a temperature changes "
+        "all probabilities alike."
+    )
 
 
 def describe_temperature_evidence(scaled: TemperatureComparison, noun: str) -> str:
@@ -467,6 +479,8 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
     scaled = epoch.measure(_fit_temperatures, fitted=True)
     yield Paragraph(describe_temperature_gain(scaled, epoch.noun), "finding")
     yield Paragraph(describe_temperature_evidence(scaled, epoch.noun), "evidence")
+    if opposite := explain_opposite_temperature(epoch.measure(_judge_calibration), scaled):
+        yield Paragraph(opposite, "note")
     columns = _TEMPERATURE_COLUMNS if epoch.members > 1 else _SINGLE_MEMBER_COLUMNS
     yield Table(
         "What a temperature saves",

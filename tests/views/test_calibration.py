@@ -96,10 +96,19 @@ def too_sure() -> TemperatureComparison:
     return compare_fitted_temperatures(apply_temperature(rows, 0.5), labels)
 
 
+def test_a_temperature_against_the_mean_confidence_is_explained(too_sure: TemperatureComparison) -> None:
+    assert words.explain_opposite_temperature(MORE, too_sure) == ""
+    assert words.explain_opposite_temperature(NONE, too_sure) == ""
+    opposite = words.explain_opposite_temperature(LESS, too_sure)
+    assert opposite.startswith("This goes against the mean confidence")
+    open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
+    assert words.explain_opposite_temperature(LESS, open_) == ""
+
+
 def test_a_temperature_is_praised_only_where_its_interval_excludes_none(too_sure: TemperatureComparison) -> None:
     said = words.describe_temperature_gain(too_sure, "digit")
     assert 1.7 < too_sure.scaled_average.temperature < 2.3
-    assert said.startswith("Making it less sure (temperature 1.89) improves calibration: NLL lower by 0.15 nats")
+    assert said.startswith("Making it less sure (temperature 1.89) lowers the NLL by 0.15 nats")
     open_ = replace(too_sure, scaled_average=replace(too_sure.scaled_average, saved_low=-0.001))
     assert words.describe_temperature_gain(open_, "digit") == (
         "Making it less sure (temperature 1.89) is not shown to help on these 300 digits."

@@ -1,0 +1,111 @@
+"""No two interfaces contradict each other on runs of different kinds: the same numbers, the same directions."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ensemble
+from ensemble import runs
+from ensemble.cli.program import main
+from ensemble.report import render_report
+from ensemble.runs import Run
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from tests.comparison.drawn import finished
+from tests.conftest import variant
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+from tests.report.pages import Page
+from tests.views.test_faces import normalize, texts
+
+# A claim in any interface, and how its direction or number is read.
+CLAIMS = {
+    "gain": re.compile(r"ensemble gets ([\d,.]+ (?:more|fewer)) \w+ right"),
+    "members": re.compile(r"(Keep both members|Keep all \d+ members|\d+ of \d+ members (?:is|are) enough)"),
+    "calibration": re.compile(
+        r"(Less sure than it could be|Surer than it should be|No difference on average|no difference"
+        r" between confidence and accuracy)"
+    ),
+    "temperature": re.compile(r"(Making it less sure|Making it surer|Leave it at 1|leave it at 1)"),
+    "errors": re.compile(r"(Answering only where it is at least [\d.]+ % sure|Answering every \w+)"),
+}
+
+
+def import_flowers(classes: int, examples: int, members: int, sharp: float, seed: int) -> Run:
+    draws = np.random.default_rng(seed)
+    labels = np.arange(examples) % classes
+    logits = sharp * np.eye(classes)[labels] + draws.normal(size=(members, examples, classes))
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    groups = np.arange(examples) // 4 if seed % 2 else None
+    return runs.find_run(ensemble.import_predictions(probabilities, labels, groups=groups, name=f"f{seed}").id)
+
+
+MAKERS: list[Callable[[], Run]] = [
+    lambda: trained(members=3),
+    lambda: trained(members=4, validation=0.1, sure=7.0),
+    lambda: trained(members=1),
+    lambda: trained(members=4, folds=2, validation=0.1, seed=2),
+    lambda: import_flowers(5, 240, 3, 2.0, 1),
+    lambda: finished({"members": 3, "validation": 0.1}, epochs=3, skill=4.0),
+    lambda: trained(members=2, sure=[1.0, 9.0]),
+    lambda: import_flowers(2, 70, 4, 0.3, 2),
+    *(lambda seed=seed: trained(members=2 + seed % 5, seed=seed, sure=1.0 + seed) for seed in range(3, 9)),
+    *(lambda seed=seed: finished({"members": 2 + seed}, skill=0.5 * seed, draw=seed) for seed in range(1, 7)),
+    *(lambda seed=seed: import_flowers(2 + seed, 60 * seed, 1 + seed, 0.7 * seed, seed) for seed in range(3, 9)),
+    lambda: trained(members=3, epochs=5, done=2, state="stopped"),
+    lambda: trained(members=13, epochs=1),
+    lambda: trained(members=5, network="mlp", width=32, sure=6.0),
+    lambda: trained(members=3, validation=0.2, epochs=4, sure=2.0),
+]
+USUAL = 4  # runs of the usual tests; the others with --all
+
+
+def read_claims(text: str) -> dict[str, set[str]]:
+    """Return what a text claims: each claim's readings, one if it does not contradict itself."""
+    return {name: set(pattern.findall(text)) for name, pattern in CLAIMS.items() if pattern.search(text)}
+
+
+def collect_texts(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield each interface with all that it says of a run."""
+    command = CliRunner()
+    names = [view["view"] for view in json.loads(command.invoke(main, ["inspect", run.id, "--json"]).stdout)["views"]]
+    yield "command", normalize("\n".join(command.invoke(main, ["inspect", run.id, name]).output for name in names))
+    notebook = ensemble.open_run(run.id)
+    yield "notebook", normalize("\n".join(repr(notebook.view(name)) for name in names))
+    objects = [command.invoke(main, ["inspect", run.id, name, "--json"]).stdout for name in names]
+    yield "JSON", normalize("\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in objects))
+    yield "report", normalize(Page(render_report([run])).said)
+    for view in ("members", "calibration", "selective"):
+        at = opened(run, "inspect", view=view)
+        assert not at.exception
+        yield f"page {view}", texts(at)
+
+
+@pytest.mark.parametrize("number", [*range(USUAL), *map(variant, range(USUAL, len(MAKERS)))])
+def test_interfaces_agree_on_a_run(number: int) -> None:
+    run = MAKERS[number]()
+    texts_of = dict(collect_texts(run))
+    seen = {name: read_claims(text) for name, text in texts_of.items()}
+    for name in CLAIMS:
+        readings = {interface: claims[name] for interface, claims in seen.items() if name in claims}
+        assert len(set().union(*readings.values())) <= 1, readings
+        if name in seen["JSON"]:
+            assert {"command", "notebook", "JSON", "report"} <= readings.keys(), name
+    json_claims = seen["JSON"]
+    if json_claims.get("calibration") == {"Less sure than it could be"} and "temperature" in json_claims:
+        explained = "goes against the mean confidence" in texts_of["JSON"]
+        assert explained or json_claims["temperature"] != {"Making it less sure"}
+    gained = evaluate_epoch(run).predictions
+    if claimed := seen["JSON"].get("gain"):
+        mean = np.mean(gained.votes == gained.labels)
+        (claim,) = claimed
+        difference = gained.right.sum() - mean * len(gained.labels)
+        assert claim.split()[1] == ("more" if difference > 0 else "fewer")
+        assert float(claim.split()[0].replace(",", "")) == pytest.approx(abs(difference), abs=0.51)
+
+
+def test_thirty_runs_of_different_kinds_are_compared() -> None:
+    assert len(MAKERS) == 30
