@@ -13,6 +13,7 @@ from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import add_placement_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import summarize_run
+from ensemble.comparison.trial_verdict import judge_trials
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.jobs.network_probe import check_own_network
@@ -28,6 +29,11 @@ from ensemble.sweeps.store import requeue_sweep
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
 from ensemble.wording.verdicts import best_trial as words
+from ensemble.wording.verdicts.settings_verdict import (
+    describe_settings_verdict,
+    list_settings_evidence,
+    serialize_settings_verdict,
+)
 
 _SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
 
@@ -218,7 +224,7 @@ def _run_sweep_listing(as_json: bool) -> None:
 def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
     goal = OBJECTIVES[sweep.config.objective_names[0]].title
     params = ", ".join(f"{name} {_format_param_value(value)}" for name, value in best.params.items())
-    found = f"Best: {params}; {goal} {best.values[0]:.4g}"
+    found = f"Best trial: {params}; {goal} {best.values[0]:.4g}"
     if (repeats := sweep.config.repeats) == 1:
         return f"{found}, run {best.run_id}."
     run_ids = ", ".join(best.run_ids)
@@ -228,8 +234,9 @@ def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
 def _list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
     goal = sweep.config.objective_names[0]
     ends = list_edge_settings(sweep.config.search_axes, best.params)
+    verdict = judge_trials(evidence, goal) if evidence else None
     sentences = [
-        words.describe_equivalent_trials(evidence, "image") if evidence else "",
+        *([describe_settings_verdict(verdict), *list_settings_evidence(verdict, "image")] if verdict else []),
         words.describe_selection_optimism(evidence, goal),
         words.describe_edge_settings(ends),
     ]
@@ -248,6 +255,7 @@ def summarize_sweep(
     """
     trials = sweeps.read_trials(sweep) if trials is None else trials
     best = sweeps.find_best_trial(sweep, trials)
+    verdict = judge_trials(evidence, sweep.config.objective_names[0]) if evidence else None
     return {
         "study": sweep.id,
         "state": sweep.state,
@@ -257,6 +265,7 @@ def summarize_sweep(
         "pareto": [pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)],
         "not_shown_worse": [trial.number for trial in evidence.equivalent] if evidence else None,
         "optimism": evidence.optimism if evidence else None,
+        "verdict": serialize_settings_verdict(verdict, "image"),
         "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},
     }
 

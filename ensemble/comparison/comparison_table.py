@@ -1,9 +1,11 @@
 """Groups of runs side by side: settings, figures with intervals, differences to the baseline."""
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from ensemble.comparison.baseline import Baseline, choose_baseline
 from ensemble.comparison.compared_settings import (
     SETTING_NAMES,
     Value,
@@ -16,7 +18,8 @@ from ensemble.comparison.group_metrics import MetricEstimate, compute_group_metr
 from ensemble.comparison.image_identity import have_same_images
 from ensemble.comparison.run_groups import RunGroup
 from ensemble.comparison.run_measures import CHOSEN_LAST, CHOSEN_ON_VALIDATION, RunMeasures, measure_run
-from ensemble.errors import EnsembleError, RunError
+from ensemble.comparison.settings_verdict import VERDICT_METRICS, SettingsVerdict, judge_run_groups
+from ensemble.errors import EnsembleError
 from ensemble.runs.status import describe_diverged_members
 from ensemble.runs.store import Run
 
@@ -76,9 +79,10 @@ class ComparisonTable:
       columns: one a group, in the order in which they were given.
       settings: every setting; `differs` says which to show where there is little room.
       baseline: the key of the group that the others are held against; None for none.
-      tests: how many tests every adjusted p is adjusted for.
+      tests: how many tests every adjusted p is adjusted for: accuracy and NLL of all pairs of groups.
       warnings: sentences on what is not comparable, or not whole.
       note: a sentence that says after which epoch the runs are compared.
+      verdicts: which settings are best, by metric; empty if no two groups can be compared.
     """
 
     columns: tuple[GroupColumn, ...]
@@ -87,6 +91,7 @@ class ComparisonTable:
     tests: int
     warnings: tuple[str, ...]
     note: str
+    verdicts: Mapping[str, SettingsVerdict] = field(default_factory=dict)
 
     @property
     def datasets(self) -> frozenset[str]:
@@ -117,30 +122,21 @@ def build_comparison_table(groups: Sequence[RunGroup], baseline: str | None = No
 
     Args:
       groups: from `run_groups.group_runs`, each once.
-      baseline: the id of a run: its group is what the others are held against.
+      baseline: as the `run_id` of `choose_baseline`.
 
     Raises:
       RunError: the baseline is in none of the groups.
     """
-    base = _find_baseline_group(groups, baseline)
+    base = choose_baseline(groups, baseline)
+    base_key = base.group.key if base else None
     read = [_measure_group(group) for group in groups]
-    against = next((measured_group for measured_group in read if base and measured_group.group.key == base.key), None)
-    differences = [_compare_with_baseline(measured_group, against) for measured_group in read]
-    tested = adjust_differences([difference for difference in differences if isinstance(difference, GroupDifference)])
-    rest = iter(tested)
-    columns = tuple(
-        _build_group_column(
-            measured_group,
-            next(rest) if isinstance(each, GroupDifference) else None,
-            each if isinstance(each, str) else "",
-        )
-        for measured_group, each in zip(read, differences, strict=True)
-    )
+    differences = _compare_all_pairs(read, base_key)
+    columns = tuple(_build_group_column(measured_group, base_key, read, differences) for measured_group in read)
     return ComparisonTable(
         columns=columns,
         settings=_build_setting_rows(groups),
-        baseline=base.key if base else None,
-        tests=2 * len(tested),
+        baseline=base_key,
+        tests=2 * len(differences),
         warnings=tuple(
             dict.fromkeys(
                 [
@@ -150,16 +146,38 @@ def build_comparison_table(groups: Sequence[RunGroup], baseline: str | None = No
             )
         ),
         note=_describe_compared_epochs(columns),
+        verdicts=_judge_groups(read, differences, base),
     )
 
 
-def _find_baseline_group(groups: Sequence[RunGroup], run_id: str | None) -> RunGroup | None:
-    if run_id is None:
-        return None
-    for group in groups:
-        if any(run.id == run_id for run in group.runs):
-            return group
-    raise RunError(f"The baseline {run_id!r:.70} is none of the runs compared: choose one of them.")
+def _compare_all_pairs(read: Sequence[_MeasuredGroup], base_key: str | None) -> dict[tuple[str, str], GroupDifference]:
+    """The differences of all pairs of groups on the same images, adjusted; the baseline is the second of its pairs."""
+    order = sorted(read, key=lambda measured_group: measured_group.group.key == base_key)
+    pairs = {
+        (first.group.key, second.group.key): compute_group_difference(first.measures, second.measures)
+        for first, second in itertools.combinations(order, 2)
+        if first.measures and second.measures and have_same_images(first.measured_run, second.measured_run)
+    }
+    return dict(zip(pairs, adjust_differences(list(pairs.values())), strict=True))
+
+
+def _judge_groups(
+    read: Sequence[_MeasuredGroup], differences: Mapping[tuple[str, str], GroupDifference], base: Baseline | None
+) -> dict[str, SettingsVerdict]:
+    """The verdicts on the groups with the test images of the baseline, or of the first group if it has none."""
+    measured = [group for group in read if group.measures]
+    if not measured:
+        return {}
+    first = next((group for group in measured if base and group.group.key == base.group.key), measured[0])
+    comparable = [
+        (group.group, [(run, measures) for run, measures in group.runs if measures is not None])
+        for group in measured
+        if group is first or have_same_images(group.measured_run, first.measured_run)
+    ]
+    keys = {group.key for group, _ in comparable}
+    own = {pair: difference for pair, difference in differences.items() if keys.issuperset(pair)}
+    judged = {metric: judge_run_groups(comparable, own, base, metric) for metric in VERDICT_METRICS}
+    return {metric: verdict for metric, verdict in judged.items() if verdict is not None}
 
 
 def _measure_group(group: RunGroup) -> _MeasuredGroup:
@@ -213,19 +231,21 @@ def _list_run_warnings(run: Run, epoch: int) -> list[str]:
     return notes
 
 
-def _compare_with_baseline(measured_group: _MeasuredGroup, base: _MeasuredGroup | None) -> GroupDifference | str:
-    if base is None:
-        return "no baseline"
-    if measured_group is base:
-        return "baseline"
-    if not measured_group.measures or not base.measures:
-        return "no predictions"
-    if not have_same_images(measured_group.measured_run, base.measured_run):
-        return "other images"
-    return compute_group_difference(measured_group.measures, base.measures)
-
-
-def _build_group_column(measured_group: _MeasuredGroup, difference: GroupDifference | None, why: str) -> GroupColumn:
+def _build_group_column(
+    measured_group: _MeasuredGroup,
+    base_key: str | None,
+    read: Sequence[_MeasuredGroup],
+    differences: Mapping[tuple[str, str], GroupDifference],
+) -> GroupColumn:
+    key, why = measured_group.group.key, ""
+    difference = differences.get((key, base_key)) if base_key else None
+    if base_key is None:
+        why = "no baseline"
+    elif key == base_key:
+        why = "baseline"
+    elif difference is None:
+        both = all(group.measures for group in read if group.group.key in (key, base_key))
+        why = "other images" if both else "no predictions"
     return GroupColumn(
         group=measured_group.group,
         run_ids=tuple(run_measures.run_id for run_measures in measured_group.measures),

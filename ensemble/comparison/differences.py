@@ -36,7 +36,7 @@ class GroupDifference:
         images. Of one run on each side it is told from their members, where these share nothing
         but their settings; None where nothing is known of other seeds.
       settings_nll_p: the same of NLL.
-      adjusted_p: `p`, adjusted for all tests of the table (Holm).
+      adjusted_p: `p`, adjusted for accuracy and NLL of all pairs of groups (Holm).
       adjusted_nll_p: `nll_p`, likewise.
       adjusted_settings_p: `settings_p`, adjusted for all that are known in the table; None where
         it is.
@@ -88,7 +88,7 @@ class GroupDifference:
         return _sign_of_value(self.nll) * (p is not None and p < SIGNIFICANCE_LEVEL)
 
 
-@functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
+@functools.lru_cache(maxsize=2048)  # all pairs of 50 groups, and some of fewer
 def compute_group_difference(
     group_measures: tuple[RunMeasures, ...], other_measures: tuple[RunMeasures, ...]
 ) -> GroupDifference:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ensemble import runs
-from ensemble.analysis.inference.seed_power import compute_seed_power
+from ensemble.analysis.inference.seed_power import compute_seed_power, estimate_image_variance, pool_run_variance
 from ensemble.analysis.inference.training_variance import MIN_RUNS, TrainingVariance, estimate_training_variance
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
 from ensemble.comparison.differences import GroupDifference, adjust_differences, compute_group_difference
@@ -75,7 +75,8 @@ def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedCompa
         )
         (difference,) = adjust_differences([difference])
     sides = [[measures for _, measures in side] for side in (first, second)]
-    by_runs = _pool_run_variance(sides)
+    losses = [np.array([measures.nll for measures in side]) for side in sides]
+    by_runs = pool_run_variance(losses)
     return SeedComparison(
         runs=tuple(run for run, _ in first),
         other_runs=tuple(run for run, _ in second),
@@ -84,7 +85,7 @@ def compare_seed_groups(run: Run, other: Run, every: Sequence[Run]) -> SeedCompa
         nll_variance=by_runs if by_runs is not None else _pool_member_variance(sides),
         is_nll_variance_from_runs=by_runs is not None,
         has_independent_members=all(measures.are_members_independent for side in sides for measures in side),
-        image_variance=_estimate_image_variance(sides),
+        image_variance=estimate_image_variance(*losses),
     )
 
 
@@ -152,21 +153,6 @@ def _measure_seeds(run: Run, every: Sequence[Run]) -> list[tuple[Run, RunMeasure
         if measures.images == measured[0][1].images:
             measured.append((other, measures))
     return measured
-
-
-def _pool_run_variance(sides: Sequence[Sequence[RunMeasures]]) -> float | None:
-    """The variance of the NLL over seeds, pooled over both settings; None of one run each."""
-    totals = [np.array([measures.nll.mean() for measures in side]) for side in sides]
-    freedom = sum(len(side) - 1 for side in totals)
-    if not freedom:
-        return None
-    return float(sum(((side - side.mean()) ** 2).sum() for side in totals)) / freedom
-
-
-def _estimate_image_variance(sides: Sequence[Sequence[RunMeasures]]) -> float:
-    first, second = (np.mean([measures.nll for measures in side], axis=0) for side in sides)
-    apart = first - second
-    return float(apart.var(ddof=1)) / len(apart) if len(apart) > 1 else 0.0
 
 
 def _pool_member_variance(sides: Sequence[Sequence[RunMeasures]]) -> float | None:

@@ -3,24 +3,24 @@
 from collections.abc import Iterator, Sequence
 
 from ensemble import runs
-from ensemble.comparison.comparison_table import build_comparison_table
+from ensemble.comparison.comparison_table import ComparisonTable, build_comparison_table
 from ensemble.comparison.group_curves import compute_group_curves
 from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.comparison.run_member_map import build_run_member_map
 from ensemble.figures.comparison import curves as drawn
 from ensemble.figures.comparison.curves import (
     METRIC_TITLES,
-    describe_best_group,
+    VERDICT_METRICS,
     describe_group_curves_chart,
     explain_group_curves_chart,
 )
 from ensemble.report import single_run
 from ensemble.report.report_content import ReportContent
-from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.views.iteration import iterate_parts
 from ensemble.views.parts import Figure, Figures, Section
 from ensemble.views.side_by_side import run_members_view, side_by_side_view
 from ensemble.wording import formats
+from ensemble.wording.verdicts.comparison_text import describe_comparison
 
 _ENSEMBLE_EXPLANATION = (
     "Each run is a deep ensemble: networks that answer as one, by the average of their probabilities."
@@ -36,12 +36,10 @@ def build_comparison_content(every: Sequence[runs.Run]) -> ReportContent:
 
 
 def _iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[runs.Run]) -> Iterator[Section]:
-    """The table against the pinned run, else the first, with its warnings; and the curves."""
-    pinned = set(read_baselines().values())
-    baseline = next((run.id for run in every if run.id in pinned), every[0].id)
-    comparison_table = build_comparison_table(groups, baseline)
+    """The table with its warnings, and the curves."""
+    comparison_table = build_comparison_table(groups)
     yield Section("Side by side", list(iterate_parts(side_by_side_view(comparison_table))))
-    pictures = [figure for what in METRIC_TITLES for figure in _iterate_curve_figures(groups, what)]
+    pictures = [figure for what in METRIC_TITLES for figure in _iterate_curve_figures(groups, comparison_table, what)]
     if pictures:
         yield Section("Learning curves", [Figures.several("Figure", pictures)], page_break=True)
     members = build_run_member_map(every)
@@ -50,16 +48,14 @@ def _iterate_comparison_sections(groups: Sequence[RunGroup], every: Sequence[run
         yield Section("Where members stand", parts, page_break=True)
 
 
-def _iterate_curve_figures(groups: Sequence[RunGroup], what: str) -> Iterator[Figure]:
+def _iterate_curve_figures(groups: Sequence[RunGroup], table: ComparisonTable, what: str) -> Iterator[Figure]:
     """The ensembles' curves on the test images, a colour a group; none where nothing has begun."""
     curves_by_split = [("test", compute_group_curves(groups, figure=what))]
     if not any(curves.lines for curves in curves_by_split[0][1]):
         return
     title = f"{METRIC_TITLES[what]} of the ensemble · {formats.format_count(len(groups), 'group')}"
-    headline, below = describe_best_group(curves_by_split[0][1], what, "test")
-    explanation = " ".join(
-        filter(None, (headline, below, explain_group_curves_chart(curves_by_split, "range", "ensemble")))
-    )
+    answer, _ = describe_comparison(table, VERDICT_METRICS[what])
+    explanation = f"{answer} {explain_group_curves_chart(curves_by_split, 'range', 'ensemble')}".lstrip()
     yield Figure(
         METRIC_TITLES[what],
         describe_group_curves_chart(curves_by_split, what, "ensemble", "epochs"),

@@ -1,6 +1,6 @@
 """What a sweep's best trial is worth: which others are not shown to be worse, and how flattered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -40,14 +40,21 @@ class BestTrialEvidence:
       optimism: by how much the best is expected to be worse on new images than on those that it was
         chosen on, in the objective's unit, at least 0; None of too few images.
       repeats: how many times each was trained.
+      training_losses: of each compared trial, by its number, the mean loss of each training.
     """
 
     best: Trial
     equivalent: tuple[Trial, ...]
-    compared: int
+    worse: tuple[Trial, ...]
     images: int
     optimism: float | None
-    repeats: int = 1
+    repeats: int
+    training_losses: Mapping[int, tuple[float, ...]]
+
+    @property
+    def compared(self) -> tuple[Trial, ...]:
+        """The trials that were compared, in the order of their numbers."""
+        return tuple(sorted((self.best, *self.equivalent, *self.worse), key=lambda trial: trial.number))
 
 
 def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence | None:
@@ -85,11 +92,16 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     worse = find_worse_losses(each, costs, groups)
     if repeats > 1:
         worse &= find_worse_trainings(np.array([losses.means for losses in every]))
-    equivalent = tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse)
     images = each.shape[1] if groups is None else int(groups.max()) + 1
     optimism = estimate_selection_optimism(each)
     return BestTrialEvidence(
-        best=best, equivalent=equivalent, compared=len(each), images=images, optimism=optimism, repeats=repeats
+        best=best,
+        equivalent=tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse),
+        worse=tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if is_worse),
+        images=images,
+        optimism=optimism,
+        repeats=repeats,
+        training_losses={best.number: own.means} | {trial.number: losses.means for trial, losses in same},
     )
 
 

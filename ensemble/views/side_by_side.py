@@ -18,6 +18,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.formats import format_percent, pluralize_noun
 from ensemble.wording.member_map import Pair, describe_stress, format_images, format_stress
 from ensemble.wording.run_names import format_unique_run_name
+from ensemble.wording.verdicts.comparison_text import describe_comparison
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -234,11 +235,11 @@ _PINNED_WIDTH = 160  # pixels of the column with the names of settings and metri
 
 
 def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = True) -> View:
-    if answer := comparison_table.describe_baseline_comparison(comparison):
+    answer, evidence = describe_comparison(comparison)
+    if answer:
         yield Paragraph(answer, "answer")
-        yield Paragraph(f"The baseline is {_find_baseline_title(comparison)}.", "evidence")
-        if limit := comparison_table.describe_seed_limit(comparison):
-            yield Paragraph(limit, "evidence")
+    for sentence in evidence:
+        yield Paragraph(sentence, "evidence")
     for warning in comparison.warnings:
         yield Paragraph(warning, "warning")
     yield Table(
@@ -253,10 +254,6 @@ def side_by_side_view(comparison: ComparisonTable, *, only_differing: bool = Tru
         file="compared",
     )
     yield Paragraph(comparison_table.describe_table_basis(comparison), "note")
-
-
-def _find_baseline_title(comparison: ComparisonTable) -> str:
-    return next(column.group.title for column in comparison.columns if column.group.key == comparison.baseline)
 
 
 def run_members_view(found: RunMemberMap, pair: Pair | None = None) -> View:

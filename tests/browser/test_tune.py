@@ -111,7 +111,7 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     app.rest()
     expect(page.get_by_text("to come")).to_be_visible()
     page.get_by_role("button", name="Resume").click()
-    expect(page.get_by_role("heading", name="Best so far:")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Lowest validation NLL so far:")).to_be_visible(timeout=60_000)
     expect(page.locator(".curves .panel path").first).to_be_visible()
     expect(badge).to_contain_text("finished", timeout=60_000)
     expect(page.get_by_text("All 3 trials are complete.")).to_be_visible()

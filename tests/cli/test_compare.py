@@ -46,7 +46,7 @@ def test_a_table_says_the_same_to_people(made):
     assert "momentum 0.9" in said
     assert "Against “momentum 0.1”:" in said
     assert "more right, lower NLL" in said
-    assert "adjusted for all 2 tests (Holm)" in said
+    assert "adjusted for all 2 tests, accuracy and NLL of all pairs (Holm)" in said
     assert "for other seeds and new images" in said
     assert "of one run" not in said
 

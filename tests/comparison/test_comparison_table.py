@@ -20,14 +20,16 @@ from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.figures.comparison.comparison_table import (
     NAME_COLUMN,
-    describe_baseline_comparison,
-    describe_seed_limit,
     describe_table_basis,
     tabulate_comparison,
     tabulate_comparison_values,
 )
 from ensemble.jobs.status import write_status
-from ensemble.wording.verdicts.comparison_text import describe_comparison_basis, format_shown_differences
+from ensemble.wording.verdicts.comparison_text import (
+    describe_comparison,
+    describe_comparison_basis,
+    format_shown_differences,
+)
 from tests.comparison.drawn import finished, imported, labels, probabilities
 
 
@@ -57,10 +59,11 @@ def test_two_runs_differ_by_what_inspect_says_with_p_adjusted_for_all_tests_of_t
     made = [finished({"momentum": skill / 3}, skill=skill, draw=draw) for draw, skill in enumerate([2.0, 2.01, 2.6])]
     found = build_comparison_table(group_runs(made), made[0].id)
     base, *others = found.columns
-    assert (base.difference, base.no_difference_reason, found.tests) == (None, "baseline", 4)
-    gains = [compute_gain(judged(run).averaged, judged(made[0]).averaged, labels()) for run in made[1:]]
+    assert (base.difference, base.no_difference_reason, found.tests) == (None, "baseline", 6)
+    pairs = [(made[1], made[0]), (made[2], made[0]), (made[1], made[2])]
+    gains = [compute_gain(judged(run).averaged, judged(other).averaged, labels()) for run, other in pairs]
     adjusted = adjust_p_holm([p for one in gains for p in (one.p, one.nll_p)])
-    for number, (column, one) in enumerate(zip(others, gains, strict=True)):
+    for number, (column, one) in enumerate(zip(others, gains[:2], strict=True)):
         said = column.difference
         assert (said.won, said.lost, said.p) == pytest.approx((one.won, one.lost, one.p))
         for name in ("digits", "digits_low", "digits_high", "nll", "nll_low", "nll_high"):
@@ -81,7 +84,7 @@ def compared(skills: list[float], **settings: object) -> ComparisonTable:
 def answers(table: ComparisonTable) -> list[str]:
     """What is said of each column but the baseline, and of all together."""
     each = [format_shown_differences(column.difference) for column in table.columns if column.difference]
-    return [*each, describe_baseline_comparison(table), describe_seed_limit(table)]
+    return [*each, describe_comparison(table)[0]]
 
 
 def test_what_one_run_each_shows_is_said_of_these_runs_and_not_of_their_settings() -> None:
@@ -89,15 +92,12 @@ def test_what_one_run_each_shows_is_said_of_these_runs_and_not_of_their_settings
     difference = table.columns[1].difference
     assert difference is not None
     assert (difference.settings_p, difference.adjusted_settings_p) == (None, None)
-    each, together, limit = answers(table)
+    each, together = answers(table)
     assert each == "in these runs more right, lower NLL"
-    assert together == "In these runs, against the baseline: accuracy better; NLL better."
-    assert limit.endswith("need not hold for their settings: 3 seeds of each would tell more.")
+    assert together == "One run per setting does not show which settings are better."
     rows = tabulate_comparison(table, True).set_index("what").iloc[:, 1]
     assert rows["Accuracy, verdict"] == "in these runs more right"
     assert rows["NLL, verdict"] == "in these runs lower"
-    assert "chosen before the results were seen" in describe_table_basis(table)
-    assert "chosen before the results were seen" in describe_comparison_basis(table)
     for basis in (describe_table_basis(table), describe_comparison_basis(table)):
         assert "The test digits are by few people" in basis
 
@@ -113,10 +113,9 @@ def test_members_that_share_nothing_tell_of_their_settings(setting: str) -> None
     assert better.p < better.settings_p < 0.01
     assert (better.settings_accuracy_sign, better.settings_nll_sign) == (1, 1)
     assert (equal.settings_accuracy_sign, equal.settings_nll_sign) == (0, 0)
-    each, other, together, limit = answers(table)
+    each, other, together = answers(table)
     assert (each, other) == ("more right, lower NLL", "no difference shown")
-    assert together == "Against the baseline (2 others): accuracy 1 better; NLL 1 better."
-    assert limit == ""
+    assert together == "Momentum 0.2222 has the lowest test NLL of all 3 settings."
 
 
 def test_members_of_one_of_two_runs_that_share_their_order_tell_nothing_of_settings() -> None:

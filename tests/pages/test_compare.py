@@ -63,7 +63,7 @@ def said(at: AppTest) -> str:
 def test_runs_that_differ_in_the_seed_alone_are_one_bold_curve() -> None:
     at = compared(runs=ids(three()))
     assert bold(at) == ["rate 0.1 (mean of 2)", "rate 1"]
-    assert "Rate 0.1 ends at the lowest test loss" in said(at)
+    assert "Rate 0.1 has a lower test NLL than rate 1." in said(at)
     at = compared(runs=ids(three()), by="seed,learning_rate")
     assert len(bold(at)) == 3
 

@@ -57,7 +57,8 @@ def test_the_best_trial_is_first_with_its_test_result_a_caution_and_all_curves()
     truth = [nll(sweep.config.build_trial_config(one.params), 3) for one in every]
     best = truth.index(min(truth))
     at = tuned(sweep=sweep.id)
-    heading = next(one.value for one in at.markdown if one.value.startswith("#### Best"))
+    heading = next(one.value for one in at.markdown if one.value.startswith("#### "))
+    assert heading.startswith("#### Lowest validation NLL: "), "without predictions no trial is compared"
     assert f"(trial {best + 1})" in heading
     assert f"rate {every[best].params['learning_rate']:.4g}" in heading
     shown = figures(at)

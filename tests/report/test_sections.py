@@ -154,17 +154,17 @@ def test_one_setting_differs_and_several_differ() -> None:
     assert single_run.describe_settings_fold(3).startswith("Settings: 3 differ from their defaults")
 
 
-def test_the_run_that_is_named_first_is_the_baseline() -> None:
+def test_the_default_settings_are_the_baseline_whichever_run_is_named_first() -> None:
     low, high = (
         finished({"learning_rate": rate}, skill=skill, draw=place)
         for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
     )
-    for every, title in (([low, high], "rate 0.01"), ([high, low], "rate 0.1")):
+    for every in ([low, high], [high, low]):
         page = Page(render_report(every))
         said = [one.text for one in page.by_class("evidence")]
-        assert f"The baseline is {title}." in said
+        assert "The baseline is rate 0.1, the default settings." in said
         cells = next(one.text for one in page.all("tr") if one.text.startswith("Accuracy, verdict"))
-        assert cells.endswith("baseline") == (every[0] is high)
+        assert cells.endswith("baseline")
 
 
 def test_the_run_that_is_pinned_is_the_baseline_wherever_it_stands() -> None:
@@ -173,11 +173,11 @@ def test_the_run_that_is_pinned_is_the_baseline_wherever_it_stands() -> None:
         for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0), (0.2, 2.0)])
     )
     write_baseline("digits", second.id)
-    for every, title in (
-        ([first, second], "rate 0.1"),
-        ([second, first], "rate 0.1"),
-        ([third, first], "rate 0.2"),
-        ([first, third, second], "rate 0.1"),
+    for every, baseline in (
+        ([first, second], "rate 0.1, which is pinned on Runs"),
+        ([second, first], "rate 0.1, which is pinned on Runs"),
+        ([third, first], "rate 0.01, the first group"),
+        ([first, third, second], "rate 0.1, which is pinned on Runs"),
     ):
         said = [one.text for one in Page(render_report(every)).by_class("evidence")]
-        assert f"The baseline is {title}." in said, "else the first"
+        assert f"The baseline is {baseline}." in said

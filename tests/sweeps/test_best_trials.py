@@ -9,6 +9,7 @@ from scipy import stats
 
 from ensemble import runs, sweeps
 from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.comparison.trial_verdict import judge_trials
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
@@ -24,6 +25,7 @@ from ensemble.sweeps.best_trials import (
 )
 from ensemble.sweeps.search_space import parse_search_space
 from ensemble.wording.verdicts import best_trial as words
+from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict, list_settings_evidence
 from tests.comparison.drawn import finished
 from tests.sweeps.light import light_config
 
@@ -68,25 +70,20 @@ def test_trials_that_may_be_as_good_are_told_from_those_that_are_worse(sweep: Sw
     found = judged(sweep, trial(0, 2.0), trial(1, 2.01), trial(2, 0.5), trial(3, 1.99))
     assert found.best.number in (0, 1, 3)
     assert {one.number for one in found.equivalent} == {0, 1, 3} - {found.best.number}
-    assert found.compared == 4
-    said = words.describe_equivalent_trials(found, "digit")
-    numbers = ", ".join(str(one.number + 1) for one in found.equivalent)
-    assert said == (
-        f"2 of the 3 other trials (trials {numbers}) are not shown to be worse on these "
-        f"{found.images} validation digits."
-    )
+    assert [one.number for one in found.worse] == [2]
+    assert [one.number for one in found.compared] == [0, 1, 2, 3]
 
 
-def test_where_all_others_are_worse_that_is_said(sweep: Sweep) -> None:
+def test_one_run_per_trial_gives_no_verdict_on_settings(sweep: Sweep) -> None:
     found = judged(sweep, trial(0, 3.0), trial(1, 0.5), trial(2, 0.4))
-    assert words.describe_equivalent_trials(found, "digit").startswith("All 2 others do worse")
-    found = judged(sweep, trial(3, 3.0), trial(4, 0.5))
-    assert words.describe_equivalent_trials(found, "digit").startswith("The other trial does worse")
-    found = judged(sweep, trial(5, 2.0), trial(6, 2.0))
-    other = found.equivalent[0].number + 1
-    assert words.describe_equivalent_trials(found, "digit").startswith(
-        f"The other trial ({other}) is not shown to be worse"
-    )
+    verdict = judge_trials(found, "nll")
+    assert (verdict.split, verdict.images, verdict.is_about_settings) == ("validation", found.images, False)
+    assert (verdict.cheapest, verdict.more_seeds) == (None, None)
+    assert describe_settings_verdict(verdict) == "One run per setting does not show which settings are better."
+    evidence = list_settings_evidence(verdict, "digit")
+    assert evidence[0].startswith("In these runs, rate 0.1 (trial 1) has the lowest validation NLL, ")
+    assert evidence[0].endswith("both others are significantly worse.")
+    assert evidence[-1].startswith(f"Measured on {found.images} validation digits, on which the best was chosen.")
 
 
 def test_what_cannot_be_held_against_the_best_is_left_out(sweep: Sweep) -> None:
@@ -97,7 +94,7 @@ def test_what_cannot_be_held_against_the_best_is_left_out(sweep: Sweep) -> None:
     assert judge_best_trial(sweep, [best, other_images, without, pruned]) is None
     assert judge_best_trial(sweep, [best]) is None
     assert judge_best_trial(sweep, []) is None
-    assert judged(sweep, best, pruned, trial(4, 1.0)).compared == 2
+    assert len(judged(sweep, best, pruned, trial(4, 1.0)).compared) == 2
 
 
 @pytest.mark.long
@@ -106,16 +103,19 @@ def test_a_trial_is_worse_only_by_more_than_its_trainings_differ() -> None:
     sweep = sweeps.create_sweep(light_config(repeats=3))
     best, clear, wavering = repeated(0, 3, 2.9, 3), repeated(1, 1, 1.1, 1), repeated(2, 1, 3.2, 2)
     found = judged(sweep, best, clear, wavering)
-    assert (found.best, found.compared, found.repeats) == (best, 3, 3)
+    assert (found.best, len(found.compared), found.repeats) == (best, 3, 3)
     assert [one.number for one in found.equivalent] == [2]
     once = sweeps.create_sweep(light_config())
     alone = [replace(one, repeat_run_ids=()) for one in (best, clear, wavering)]
     assert judged(once, *alone).equivalent == (), "of these first trainings it is worse"
-    said = words.describe_equivalent_trials(found, "digit")
-    assert said.startswith("1 of the 2 other trials (trial 3) is not shown to be worse on these ")
-    assert said.endswith("Each was trained 3 times: differences between trainings count.")
-    all_worse = words.describe_equivalent_trials(judged(sweep, best, clear), "digit")
-    assert all_worse.endswith("more than chance. Each was trained 3 times: differences between trainings count.")
+    verdict = judge_trials(found, "nll")
+    assert [group.key for group in verdict.remaining] == ["0", "2"]
+    assert [group.seeds for group in verdict.groups] == [3, 3, 3]
+    assert verdict.is_about_settings
+    assert verdict.more_seeds is not None
+    clear_verdict = judge_trials(judged(sweep, best, clear), "nll")
+    assert [group.key for group in clear_verdict.remaining] == ["0"]
+    assert "lower validation NLL than" in describe_settings_verdict(clear_verdict)
     held = [one for run_id in best.run_ids for one in held_images(run_id)]
     assert found.images == len(set(held)) < len(held), "an image that is held out twice is one"
 
@@ -134,7 +134,7 @@ def test_a_trial_without_all_its_trainings_is_left_out() -> None:
     assert judge_best_trial(sweep, [best, lost]) is None
     assert judge_best_trial(sweep, [best, other_seed]) is None
     assert judge_best_trial(sweep, [replace(best, repeat_run_ids=()), other]) is None
-    assert judged(sweep, best, other, lost).compared == 2
+    assert len(judged(sweep, best, other, lost).compared) == 2
 
 
 @pytest.mark.long

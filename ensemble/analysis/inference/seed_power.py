@@ -1,11 +1,15 @@
 """How likely so many seeds a side would show a difference of two settings."""
 
+import bisect
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr, stdtrit
 
 QUANTILES = 60  # of each side's estimated variance, over which the chance is averaged
+_MAX_SEEDS = 100  # seeds on each side, beyond which no number is given
 
 
 def compute_seed_power(
@@ -44,3 +48,40 @@ def compute_seed_power(
         return float(difference != 0)
     chance = ndtr((abs(difference) - ends) / error) + ndtr((-abs(difference) - ends) / error)
     return float(chance.mean())
+
+
+def count_needed_seeds(
+    difference: float, run_variance: float, image_variance: float, level: float = 0.05, power: float = 0.8
+) -> int | None:
+    """Compute the fewest seeds on each side that show a true difference with at least this power.
+
+    The arguments are those of `compute_seed_power`.
+
+    Returns:
+      At least 2; None if `_MAX_SEEDS` are too few.
+    """
+    counts = range(2, _MAX_SEEDS + 1)
+    place = bisect.bisect_left(
+        counts, power, key=lambda seeds: compute_seed_power(difference, run_variance, image_variance, seeds, level)
+    )
+    return counts[place] if place < len(counts) else None
+
+
+def pool_run_variance(sides: Sequence[NDArray[np.float64]]) -> float | None:
+    """Compute the variance of one run's mean over seeds, pooled over sides.
+
+    Args:
+      sides: for each (K, N), a figure of each run on each example.
+
+    Returns:
+      None if every side has one run.
+    """
+    means = [side.mean(axis=1) for side in sides]
+    freedom = sum(len(side) - 1 for side in means)
+    return float(sum(((side - side.mean()) ** 2).sum() for side in means)) / freedom if freedom else None
+
+
+def estimate_image_variance(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Compute the variance of the mean difference of two sides, (K, N) and (L, N), over draws of the N examples."""
+    apart = first.mean(axis=0) - second.mean(axis=0)
+    return float(apart.var(ddof=1)) / len(apart) if len(apart) > 1 else 0.0

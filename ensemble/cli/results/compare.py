@@ -26,6 +26,7 @@ from ensemble.views.numeric.numeric_comparison import (
 )
 from ensemble.wording import formats
 from ensemble.wording.verdicts import comparison_text as words
+from ensemble.wording.verdicts.settings_verdict import serialize_settings_verdict
 
 _MIN_COMPARED_RUNS, MAX_COMPARED_RUNS = 2, 50
 
@@ -95,6 +96,7 @@ def _find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> l
 
 def _serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str, Any]:
     """What is compared, ready for JSON; docs/command-line.md says what each name is."""
+    noun = table.columns[0].group.runs[0].data.noun
     return {
         "by": list(by) or None,
         "baseline": table.baseline,
@@ -102,6 +104,7 @@ def _serialize_comparison(table: ComparisonTable, by: Sequence[str]) -> dict[str
         "note": table.note,
         "warnings": list(table.warnings),
         "groups": [_serialize_comparison_group(column) for column in table.columns],
+        "verdict": {metric: serialize_settings_verdict(verdict, noun) for metric, verdict in table.verdicts.items()},
     }
 
 

@@ -1,6 +1,6 @@
 """The table of Compare in words: settings, figures with their intervals, what is shown of each."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -25,8 +25,6 @@ _NO_DIFFERENCE_REASONS = {
     "": "–",
 }
 
-_SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
-_BASELINE_NOTE = "The tests take the baseline to be chosen before the results were seen."
 # What an interval holds for, by what it is over.
 _INTERVAL_SCOPES = {
     "images": "of one run for other test images",
@@ -161,51 +159,6 @@ _DIFFERENCE_ROWS: dict[str, Callable[[GroupDifference], str]] = {
 }
 
 
-def describe_baseline_comparison(table: ComparisonTable) -> str:
-    """What the table shows of accuracy and of NLL, in a sentence; "" without a baseline."""
-    differences = [column.difference for column in table.columns if column.difference]
-    if not differences:
-        return ""
-    signs = [(d.settings_accuracy_sign, d.settings_nll_sign) for d in differences]
-    in_these_runs = not any(map(any, signs))
-    if in_these_runs:
-        signs = [(d.accuracy_sign, d.nll_sign) for d in differences]
-    if not any(map(any, signs)):
-        return "No difference to the baseline is shown, neither of accuracy nor of NLL."
-    count_text = f" ({formats.format_count(len(differences), 'other')})" if len(differences) > 1 else ""
-    accuracy, nll = (_format_better_and_worse(metric) for metric in zip(*signs, strict=True))
-    return (
-        f"{'In these runs, against' if in_these_runs else 'Against'} the baseline{count_text}: "
-        f"accuracy {accuracy}; NLL {nll}."
-    )
-
-
-def describe_seed_limit(table: ComparisonTable) -> str:
-    """That a difference is shown of these runs and not of their settings; "" where none is."""
-    of_runs_alone = [
-        column.difference
-        for column in table.columns
-        if (d := column.difference)
-        and ((d.accuracy_sign and not d.settings_accuracy_sign) or (d.nll_sign and not d.settings_nll_sign))
-    ]
-    if not of_runs_alone:
-        return ""
-    return (
-        "Runs of the same settings differ by their seeds too, so what these runs show need not "
-        f"hold for their settings: {_SEEDS_TO_COMPARE} seeds of each would tell more."
-    )
-
-
-def _format_better_and_worse(signs: Sequence[int]) -> str:
-    """How many are better and how many worse; of one alone which it is."""
-    parts = [
-        word if len(signs) == 1 else f"{signs.count(sign):,} {word}"
-        for sign, word in ((1, "better"), (-1, "worse"))
-        if sign in signs
-    ]
-    return ", ".join(parts) or "with no difference shown"
-
-
 def describe_table_basis(table: ComparisonTable) -> str:
     over = {column.difference.over for column in table.columns if column.difference}
     over |= {figure.over for column in table.columns for figure in column.metrics.values()}
@@ -216,10 +169,9 @@ def describe_table_basis(table: ComparisonTable) -> str:
     sentences.append(describe_compared_digits_caution(table.datasets))
     if table.tests:
         sentences.append(
-            f"Every p is adjusted for all {table.tests} tests (Holm): that one of them "
-            "errs by luck has a chance of at most 5 %. “Not shown” does not mean equal."
+            f"Every p is adjusted for all {table.tests} tests, accuracy and NLL of all pairs (Holm): the chance "
+            "of any wrong claim is at most 5 %. “Not shown” does not mean equal."
         )
-        sentences.append(_BASELINE_NOTE)
     return " ".join(filter(None, sentences))
 
 

@@ -193,40 +193,13 @@ def _build_line_frame(
     return pd.DataFrame({"group": curves.group.title, "run": run, "curve": who, "split": split, x: places, what: y})
 
 
-_MAX_HEADLINE_LETTERS = 90  # letters of a headline
 _BAND_MEANINGS = {
     "range": "from the lowest to the highest run",
     "interval": "the 95 % interval of the mean over runs (Student's t)",
 }
 METRIC_TITLES = {"loss": "Loss", "accuracy": "Accuracy"}
+VERDICT_METRICS = {"loss": "nll", "accuracy": "accuracy"}  # of the verdict on a curve's metric
 CURVE_OWNERS = {"ensemble": "the ensemble", "mean member": "the average member", "members": "the members"}
-
-
-def describe_best_group(each: Sequence[GroupCurves], what: str, split: str, going: bool = False) -> tuple[str, str]:
-    """Which group's mean ends best, in a sentence and, where names are long, a line below it.
-
-    Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
-    is tested. While runs go on it is so only so far; then a line is there from the first group
-    on, so that the picture below it does not move when the second has its first epoch.
-    """
-    ends = [(float(curves.mean[-1]), curves) for curves in each if len(curves.mean)]
-    if len(ends) < 2:
-        waits = going and len(each) > 1 and ends
-        return (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
-    order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
-    (first, leader), (second, other) = order[:2]
-    word = "highest" if what == "accuracy" else "lowest"
-    best_value, next_value = (
-        _format_group_value(what, end, curves) for end, curves in ((first, leader), (second, other))
-    )
-    title, next_ = leader.group.title, other.group.title
-    verb = "has" if going else "ends at"
-    sentence = f"{title} {verb} the {word} {split} {what}, {best_value}; next {next_}, {next_value}."
-    sentence = f"So far {sentence}" if going else sentence[:1].upper() + sentence[1:]
-    if len(sentence) <= _MAX_HEADLINE_LETTERS:
-        return sentence, ""
-    text = f"he {word} {split} {what} of {len(ends)} groups is {best_value}, the next {next_value}."
-    return f"{'So far t' if going else 'T'}{text}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
 def _format_group_value(what: str, end: float, curves: GroupCurves) -> str:

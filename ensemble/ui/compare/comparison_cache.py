@@ -10,10 +10,14 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ensemble import runs
+from ensemble.comparison.baseline import Baseline, choose_baseline
+from ensemble.comparison.comparison_table import ComparisonTable, build_comparison_table
+from ensemble.comparison.run_groups import RunGroup
 from ensemble.comparison.run_points import build_run_points
+from ensemble.errors import RunError
 from ensemble.figures.comparison.columns import AxisColumn
 from ensemble.figures.comparison.columns import list_run_columns as columns_of
-from ensemble.ui.shared import loaders
+from ensemble.ui.shared import address, loaders
 
 Result = TypeVar("Result")
 _RunsFingerprint = tuple[Any, ...]
@@ -31,6 +35,26 @@ def compute_runs_fingerprint(every: Sequence[runs.Run]) -> _RunsFingerprint:
 def compute_run_columns(every: Sequence[runs.Run]) -> list[AxisColumn]:
     return compute_shared_comparison(
         "columns", compute_runs_fingerprint(every), (), lambda: columns_of(build_run_points(every))
+    )
+
+
+def find_baseline(groups: Sequence[RunGroup]) -> Baseline | None:
+    """Find the baseline of the address; by the rule of `choose_baseline` if it names none of these groups."""
+    try:
+        return choose_baseline(groups, address.BASELINE.read())
+    except RunError:
+        return choose_baseline(groups)
+
+
+def compute_comparison_table(groups: Sequence[RunGroup]) -> ComparisonTable:
+    """Compute the table of these groups with the baseline of the address; Curves and Table show its verdict."""
+    base, wanted = find_baseline(groups), address.BASELINE.read()
+    asked = wanted if base is None or base.reason == "chosen" else None
+    return compute_shared_comparison(
+        "table",
+        compute_runs_fingerprint([run for group in groups for run in group.runs]),
+        (tuple(group.key for group in groups), asked, base and (base.group.key, base.reason)),
+        lambda: build_comparison_table(groups, asked),
     )
 
 

@@ -15,7 +15,7 @@ from ensemble.figures.comparison import curves as pictures
 from ensemble.figures.comparison.curves import (
     CURVE_OWNERS,
     METRIC_TITLES,
-    describe_best_group,
+    VERDICT_METRICS,
     describe_group_curves_chart,
     explain_group_curves_chart,
 )
@@ -23,6 +23,7 @@ from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
+from ensemble.wording.verdicts.comparison_text import describe_comparison
 
 _CURVE_SUBJECTS = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
 SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
@@ -75,12 +76,10 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         _show_no_curves(every, splits, over)
         return
     palette = theme.get_page_palette()
-    going = any(run.active for run in every)
-    headline, below = describe_best_group(split_curves[-1][1], what, splits[-1], going)
-    if headline:
-        st.markdown(f"#### {escaping.escape_markdown(headline)}")
-    if below:
-        st.caption(escaping.escape_markdown(below))
+    answer, evidence = describe_comparison(comparison_cache.compute_comparison_table(groups), VERDICT_METRICS[what])
+    if answer:
+        st.markdown(f"#### {escaping.escape_markdown(answer)}")
+        st.caption(escaping.escape_markdown(" ".join(evidence)))
     title = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} · {formats.format_count(len(every), 'run')}"
     figure = comparison_cache.compute_shared_comparison(
         "curves figure",

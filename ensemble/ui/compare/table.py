@@ -5,11 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
-from ensemble.comparison import comparison_table as compared
+from ensemble.comparison.baseline import NO_BASELINE, choose_baseline
 from ensemble.comparison.compared_settings import collect_run_settings, find_differing_settings
 from ensemble.comparison.run_groups import RunGroup, group_runs
-from ensemble.figures.comparison.comparison_table import describe_seed_limit
-from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.render import render_view
@@ -19,7 +17,6 @@ from ensemble.wording.run_names import format_creation_time, format_unique_run_n
 
 _SETTING_ROWS = {"differ": "Those that differ", "all": "All"}
 _COLUMN_SUBJECTS = {"groups": "Groups", "runs": "Runs"}
-_NO_BASELINE = "none"
 
 
 def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run], places: ControlPlaces) -> None:
@@ -29,14 +26,10 @@ def show_comparison_table(groups: Sequence[RunGroup], every: Sequence[runs.Run],
             groups = _group_runs_singly(every)
         differ = address.select_address_option(address.ROWS, "Settings", _SETTING_ROWS, "differ") == "differ"
     with places.first:
-        baseline = _select_comparison_baseline(groups)
-    runs_fingerprint = comparison_cache.compute_runs_fingerprint(every)
-    keys = tuple(group.key for group in groups)
-    shared_comparison = comparison_cache.compute_shared_comparison(
-        "table", runs_fingerprint, (keys, baseline), lambda: compared.build_comparison_table(groups, baseline)
-    )
-    render_view(side_by_side_view(shared_comparison, only_differing=differ))
-    if describe_seed_limit(shared_comparison):
+        _show_baseline_control(groups)
+    table = comparison_cache.compute_comparison_table(groups)
+    render_view(side_by_side_view(table, only_differing=differ))
+    if any(not verdict.is_about_settings for verdict in table.verdicts.values()):
         seed_launch.show_seed_launch([group.runs[0] for group in groups], "compare_table_seeds")
 
 
@@ -47,24 +40,15 @@ def _group_runs_singly(every: Sequence[runs.Run]) -> list[RunGroup]:
         for run in group.runs:
             alone = group.title if len(group.runs) == 1 else f"{group.title} · {format_creation_time(run.id)}"
             title = alone if run.name == run.id else format_unique_run_name(run)
-            groups.append(RunGroup(title, run.id, (run,)))
+            groups.append(RunGroup(title, run.id, (run,), group.values))
     return groups
 
 
-def _select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
-    """The id of a run of the group that the others are held against; None for none.
-
-    As long as nobody chooses, the one that is pinned on Runs, else the first.
-    """
-    wanted = address.BASELINE.read()
-    first = {group.runs[0].id: group for group in groups}
-    own = next((name for name, group in first.items() if wanted in [run.id for run in group.runs]), None)
-    pinned = set(read_baselines().values())
-    default = next(
-        (name for name, group in first.items() if pinned & {run.id for run in group.runs}), next(iter(first))
-    )
-    value = _NO_BASELINE if wanted == _NO_BASELINE else own or default
-    options = {**{name: group.title for name, group in first.items()}, _NO_BASELINE: "No baseline"}
+def _show_baseline_control(groups: Sequence[RunGroup]) -> None:
+    """The group that the others are compared with; by the rule of `choose_baseline` until somebody chooses."""
+    wanted, base, usual = address.BASELINE.read(), comparison_cache.find_baseline(groups), choose_baseline(groups)
+    value, default = (one.group.runs[0].id if one else NO_BASELINE for one in (base, usual))
+    options = {**{group.runs[0].id: group.title for group in groups}, NO_BASELINE: "No baseline"}
     key = f"compare_baseline_{controls.hash_options([*options, *options.values()])}"
     address.show_address_widget(
         key,
@@ -81,6 +65,5 @@ def _select_comparison_baseline(groups: Sequence[RunGroup]) -> str | None:
             help="The run that the others are compared with, on the same test images.",
         ),
     )
-    if wanted not in (None, _NO_BASELINE) and own is None:
+    if wanted not in (None, NO_BASELINE) and (base is None or base.reason != "chosen"):
         st.caption("The baseline in the address is none of these runs.", width="content")
-    return None if value == _NO_BASELINE else value

@@ -1,33 +1,29 @@
 """What a sweep has found so far: its best settings, what they came to, and on which images."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 import streamlit as st
 
 from ensemble import runs, sweeps
-from ensemble.comparison.compared_settings import format_setting
+from ensemble.comparison.trial_verdict import describe_trial_settings, judge_trials
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, format_objective
-from ensemble.sweeps import Sweep, Trial
-from ensemble.sweeps.best_trials import BestTrialEvidence, list_edge_settings
+from ensemble.sweeps import OBJECTIVES, Sweep, Trial
+from ensemble.sweeps.best_trials import list_edge_settings
 from ensemble.ui.tune import loader
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.verdicts import best_trial as words
+from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict, list_settings_evidence
 
 _STATE_LABELS = {"complete": "complete", "running": "running", "pruned": "pruned (ended early)", "failed": "failed"}
 _OPTIMISM_HELP = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
     "the winner. The test images had no part in the choice."
 )
-
-
-def describe_trial_settings(trial: Trial) -> str:
-    """A trial's settings: "rate 0.0316, momentum 0.9"."""
-    return ", ".join(format_setting(name, value) for name, value in trial.params.items())
 
 
 def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
@@ -37,10 +33,16 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     if best is None:
         st.markdown("#### No trial has finished yet")
     else:
-        st.markdown(f"#### {_describe_best_settings(sweep, trials, best)}")
-        ends = list_edge_settings(sweep.config.search_axes, best.params)
-        if sentences := _describe_best_trial_evidence(evidence, ends, find_trial_run(best)):
-            st.markdown(escaping.escape_markdown(sentences))
+        goal, run = sweep.config.objective_names[0], find_trial_run(best)
+        verdict = judge_trials(evidence, goal) if evidence else None
+        answer = describe_settings_verdict(verdict) if verdict else _describe_best_settings(sweep, trials, best)
+        st.markdown(f"#### {escaping.escape_markdown(answer)}")
+        sentences = list_settings_evidence(verdict, run.data.noun if run else "image") if verdict else []
+        if verdict and len(sweep.config.objective_names) > 1:
+            sentences.insert(0, _describe_best_settings(sweep, trials, best))
+        sentences.append(words.describe_edge_settings(list_edge_settings(sweep.config.search_axes, best.params)))
+        if text := " ".join(filter(None, sentences)):
+            st.markdown(escaping.escape_markdown(text))
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             _show_objective_metrics(sweep, trials, best)
@@ -54,22 +56,16 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     st.caption(escaping.escape_markdown(sentence))
 
 
-def _describe_best_trial_evidence(
-    evidence: BestTrialEvidence | None, ends: Mapping[str, str], run: runs.Run | None
-) -> str:
-    """Which other trials may be as good, and whether the search space ends at the best; or ""."""
-    noun = run.data.noun if run else "image"
-    others = words.describe_equivalent_trials(evidence, noun) if evidence else ""
-    return f"{others} {words.describe_edge_settings(ends)}".strip()
-
-
 def _describe_best_settings(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
+    """Name the trial with the best value of the first objective; of several objectives, also count the front."""
+    goal = sweep.config.objective_names[0]
     so_far = " so far" if sweep.active else ""
-    named = escaping.escape_markdown(f"{describe_trial_settings(best)} (trial {best.number + 1})")
+    extreme = "lowest" if OBJECTIVES[goal].minimize else "highest"
+    named = f"{extreme} {OBJECTIVE_TITLES[goal]}{so_far}: {describe_trial_settings(best)} (trial {best.number + 1})"
     if len(sweep.config.objective_names) == 1:
-        return f"Best{so_far}: {named}"
+        return named[:1].upper() + named[1:]
     front = formats.format_count(len(sweeps.find_pareto_trials(sweep, list(trials))), "trial")
-    return f"{front} on the Pareto front{so_far}; by {OBJECTIVE_TITLES[sweep.config.objective_names[0]]}: {named}"
+    return f"{front} on the Pareto front{so_far}; {named}."
 
 
 def _show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> None:

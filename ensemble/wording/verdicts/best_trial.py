@@ -1,34 +1,13 @@
-"""What a sweep's best trial is worth, in words."""
+"""What else to know about a sweep's best trial: the edges of the search, and the optimism of the choice."""
 
 from collections.abc import Mapping
 
 from ensemble.comparison.compared_settings import humanize_setting_name
 from ensemble.sweeps.best_trials import BestTrialEvidence
 from ensemble.wording import formats
-from ensemble.wording.formats import pluralize_noun
 
-_MAX_NAMED_TRIALS = 6  # that are named one by one
-_SEED_NOTE = "Each was trained once: another seed may change the order."
 _EDGE_NAMES = {"lowest": "lower", "highest": "upper"}
 _MIN_OPTIMISM = 0.0001  # nats, or a share: less is not worth a sentence
-
-
-def describe_equivalent_trials(evidence: BestTrialEvidence, noun: str) -> str:
-    others, open_ = evidence.compared - 1, len(evidence.equivalent)
-    images = f"these {evidence.images:,} validation {pluralize_noun(noun)}"
-    repeats = f"Each was trained {evidence.repeats:,} times: differences between trainings count."
-    note = f" {repeats}" if evidence.repeats > 1 else ""
-    if not open_:
-        who = "The other trial does" if others == 1 else f"All {others:,} others do"
-        return f"{who} worse on {images} by more than chance.{note or f' {_SEED_NOTE}'}"
-    numbers = [str(trial.number + 1) for trial in evidence.equivalent]
-    named = f" (trial{'s' if open_ > 1 else ''} {', '.join(numbers)})"
-    named = named if open_ <= _MAX_NAMED_TRIALS else ""
-    if others == 1:
-        which = f"The other trial{named.replace('trial ', '')}"
-        return f"{which} is not shown to be worse on {images}.{note}"
-    are = "is" if open_ == 1 else "are"
-    return f"{open_:,} of the {others:,} other trials{named} {are} not shown to be worse on {images}.{note}"
 
 
 def describe_edge_settings(ends: Mapping[str, str]) -> str:

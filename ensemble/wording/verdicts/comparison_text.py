@@ -8,6 +8,11 @@ from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts.ensemble_gain import describe_compared_digits_caution, format_p_value, format_signed
+from ensemble.wording.verdicts.settings_verdict import (
+    describe_baseline,
+    describe_settings_verdict,
+    list_settings_evidence,
+)
 
 _NO_DIFFERENCE_REASONS = {
     "other images": "tested on other images: no difference to the baseline can be told",
@@ -15,10 +20,25 @@ _NO_DIFFERENCE_REASONS = {
 }
 
 
+def describe_comparison(table: ComparisonTable, metric: str = "nll") -> tuple[str, list[str]]:
+    """Return the answer of the verdict by a metric and its evidence; "" and the baseline without a verdict."""
+    if (verdict := table.verdicts.get(metric)) is None:
+        return "", []
+    groups = [column.group for column in table.columns]
+    so_far = any(run.active for group in groups for run in group.runs)
+    evidence = list_settings_evidence(verdict, groups[0].runs[0].data.noun)
+    other = table.verdicts["accuracy" if metric == "nll" else "nll"]
+    if verdict.is_about_settings:
+        evidence.append(describe_settings_verdict(other))
+    return describe_settings_verdict(verdict, so_far=so_far), [*evidence, *filter(None, [describe_baseline(verdict)])]
+
+
 def format_comparison_lines(table: ComparisonTable, noun: str) -> list[str]:
     """The table, a group a line; what each is better by than the baseline; what it all rests on."""
+    answer, evidence = describe_comparison(table)
     head = ["group", "runs", "accuracy", "NLL", "ECE", f"gain, {pluralize_noun(noun)}", "time"]
-    lines = _align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
+    lines = [*filter(None, [answer]), *evidence, *[""] * bool(answer)]
+    lines += _align_columns([head, *(_format_comparison_cells(column) for column in table.columns)])
     base = next((column for column in table.columns if column.group.key == table.baseline), None)
     if base:
         lines += ["", f"Against “{base.group.title}”:"]
@@ -112,7 +132,7 @@ def describe_comparison_basis(table: ComparisonTable) -> str:
     text = " ".join(filter(None, [f"95 % intervals {many}.", digits]))
     if table.tests:
         text += (
-            f" Each p is adjusted for all {table.tests} tests (Holm); “no difference shown” does not "
-            "mean equal. The baseline is taken to be chosen before the results were seen."
+            f" Each p is adjusted for all {table.tests} tests, accuracy and NLL of all pairs (Holm); “no "
+            "difference shown” does not mean equal."
         )
     return text

@@ -1,0 +1,226 @@
+"""Which settings are best, in words: an answer with one claim, and the evidence below it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ensemble.comparison.compared_settings import format_setting_value, humanize_setting_name
+from ensemble.comparison.settings_verdict import COST_SECONDS, JudgedGroup, SettingsVerdict
+from ensemble.wording import formats
+from ensemble.wording.formats import pluralize_noun
+
+MAX_ANSWER_LETTERS = 90
+_SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
+_MAX_NAMED_GROUPS = 3  # in a sentence
+_METRIC_TITLES = {"nll": "NLL", "accuracy": "accuracy"}
+_PLURAL_SETTINGS = {"learning_rate": "learning rates", "batch_size": "batch sizes"}
+_COUNTED_SETTINGS = ("members", "epochs")
+_BASELINE_REASONS = {
+    "chosen": "which was chosen",
+    "pinned": "which is pinned on Runs",
+    "default settings": "the default settings",
+    "first": "the first group",
+}
+
+
+def describe_settings_verdict(verdict: SettingsVerdict, *, so_far: bool = False) -> str:
+    """Say which settings are best, in at most `MAX_ANSWER_LETTERS` letters.
+
+    Args:
+      so_far: whether some of the runs are still being trained.
+    """
+    sentence = _describe_answer(verdict)
+    return f"So far, {sentence}" if so_far else sentence[:1].upper() + sentence[1:]
+
+
+def list_settings_evidence(verdict: SettingsVerdict, noun: str) -> list[str]:
+    """List what the answer rests on: the best mean, the worse groups, costs, missing seeds, and the images.
+
+    Args:
+      noun: of one image, such as "digit".
+    """
+    return list(
+        filter(
+            None,
+            (
+                _describe_best_mean(verdict),
+                _describe_worse_groups(verdict),
+                _describe_costs(verdict),
+                _describe_missing_seeds(verdict),
+                _describe_images(verdict, noun),
+            ),
+        )
+    )
+
+
+def describe_baseline(verdict: SettingsVerdict) -> str:
+    """Name the baseline, and why it is that group; "" if there is none."""
+    if verdict.baseline is None:
+        return ""
+    title, reason = verdict.baseline.group.title, verdict.baseline.reason
+    return f"The baseline is {title}, {_BASELINE_REASONS[reason]}."
+
+
+def serialize_settings_verdict(verdict: SettingsVerdict | None, noun: str) -> dict[str, Any] | None:
+    """Return the verdict with its sentences, ready for JSON; None of None."""
+    if verdict is None:
+        return None
+    return {
+        "metric": verdict.metric,
+        "split": verdict.split,
+        "images": verdict.images,
+        "about": "settings" if verdict.is_about_settings else "runs",
+        "best": verdict.best.key,
+        "remaining": [group.key for group in verdict.remaining],
+        "worse": [group.key for group in verdict.worse],
+        "cheapest": verdict.cheapest.key if verdict.cheapest else None,
+        "cost_unit": verdict.cost_unit,
+        "more_seeds": verdict.more_seeds,
+        "tests": verdict.tests,
+        "baseline_reason": verdict.baseline.reason if verdict.baseline else None,
+        "groups": [
+            {"key": group.key, "title": group.title, "seeds": group.seeds, "mean": group.mean, "cost": group.cost}
+            for group in verdict.groups
+        ],
+        "answer": describe_settings_verdict(verdict),
+        "evidence": list_settings_evidence(verdict, noun),
+    }
+
+
+def _describe_answer(verdict: SettingsVerdict) -> str:
+    if not verdict.is_about_settings:
+        return "one run per setting does not show which settings are better."
+    metric = f"{verdict.split} {_METRIC_TITLES[verdict.metric]}"
+    if len(verdict.remaining) > 1:
+        by = f"cannot be told apart by {metric}."
+        return _choose_short_sentence(f"{_name_remaining_groups(verdict)} {by}", f"{_count_remaining(verdict)} {by}")
+    lower = {"nll": "lower", "accuracy": "higher"}[verdict.metric]
+    if len(verdict.groups) == 2:
+        (other,) = verdict.worse
+        return _choose_short_sentence(
+            f"{verdict.best.title} has a {lower} {metric} than {other.title}.",
+            f"one of the 2 settings has a {lower} {metric}.",
+        )
+    count = f"{len(verdict.groups):,}"
+    lowest = _name_extreme(verdict)
+    return _choose_short_sentence(
+        f"{verdict.best.title} has the {lowest} {metric} of all {count} settings.",
+        f"one of the {count} settings has the {lowest} {metric}.",
+    )
+
+
+def _choose_short_sentence(sentence: str, shorter: str) -> str:
+    """The first if it leaves room for "So far, ", else the second."""
+    return sentence if len(f"So far, {sentence}") <= MAX_ANSWER_LETTERS else shorter
+
+
+def _name_extreme(verdict: SettingsVerdict) -> str:
+    return {"nll": "lowest", "accuracy": "highest"}[verdict.metric]
+
+
+def _count_remaining(verdict: SettingsVerdict) -> str:
+    remaining, count = len(verdict.remaining), len(verdict.groups)
+    return f"the {count:,} settings" if remaining == count else f"the best {remaining:,} of {count:,} settings"
+
+
+def _name_remaining_groups(verdict: SettingsVerdict) -> str:
+    """Name a range of one numeric setting, else two groups by their titles, else how many they are."""
+    names = {name for group in verdict.groups for name in group.values}
+    differing = [name for name in names if len({repr(group.values.get(name)) for group in verdict.groups}) > 1]
+    if len(differing) == 1 and (named := _name_value_range(verdict, differing[0])):
+        return named
+    if len(verdict.remaining) == 2:
+        return " and ".join(group.title for group in verdict.remaining)
+    return _count_remaining(verdict)
+
+
+def _name_value_range(verdict: SettingsVerdict, name: str) -> str:
+    """Name "learning rates from 0.03 to 0.1"; "" if values are not numbers, or one between the ends is worse."""
+    values = [group.values.get(name) for group in verdict.groups]
+    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return ""
+    order = sorted(values)  # type: ignore[type-var]
+    own = sorted(group.values[name] for group in verdict.remaining)  # type: ignore[type-var]
+    low, high = own[0], own[-1]
+    if len(own) != len([value for value in order if low <= value <= high]):  # type: ignore[operator]
+        return ""
+    ends = [format_setting_value(name, value) for value in (low, high)]
+    if name in _COUNTED_SETTINGS:
+        return f"{' to '.join(ends) if len(own) > 2 else ' and '.join(ends)} {name}"
+    plural = _PLURAL_SETTINGS.get(name, f"{humanize_setting_name(name)} values")
+    return f"{plural} from {' to '.join(ends)}" if len(own) > 2 else f"{plural} {' and '.join(ends)}"
+
+
+def _format_mean(verdict: SettingsVerdict, group: JudgedGroup) -> str:
+    if verdict.metric == "accuracy":
+        return formats.format_percent(group.mean, verdict.images)
+    return formats.format_significant(group.mean)
+
+
+def _describe_best_mean(verdict: SettingsVerdict) -> str:
+    best = verdict.best
+    metric = f"{verdict.split} {_METRIC_TITLES[verdict.metric]}"
+    value = _format_mean(verdict, best)
+    if verdict.is_about_settings:
+        seeds = formats.format_count(best.seeds, "seed")
+        caution = "" if len(verdict.remaining) == 1 else ", which does not show that it is better"
+        return f"The {_name_extreme(verdict)} mean is that of {best.title}: {value} over {seeds}{caution}."
+    others = len(verdict.groups) - 1
+    open_ = len(verdict.remaining) - 1
+    if not open_:
+        rest = {1: "the other is", 2: "both others are"}.get(others, f"all {others:,} others are")
+        rest += " significantly worse"
+    elif others == 1:
+        rest = "the other is not shown to be worse"
+    else:
+        rest = f"{open_:,} of the {others:,} others {'is' if open_ == 1 else 'are'} not shown to be worse"
+    return f"In these runs, {best.title} has the {_name_extreme(verdict)} {metric}, {value}; {rest}."
+
+
+def _describe_worse_groups(verdict: SettingsVerdict) -> str:
+    worse = verdict.worse
+    if not worse or not verdict.is_about_settings or len(verdict.remaining) == 1:
+        return ""
+    if len(worse) > _MAX_NAMED_GROUPS:
+        return f"The other {len(worse):,} are shown to be worse."
+    return f"Shown to be worse: {'; '.join(group.title for group in worse)}."
+
+
+def _describe_costs(verdict: SettingsVerdict) -> str:
+    if verdict.has_equal_costs:
+        return "They cost about the same to train."
+    cheapest = verdict.cheapest
+    if cheapest is None or cheapest.cost is None:
+        return ""
+    title = cheapest.title[:1].upper() + cheapest.title[1:]
+    if verdict.cost_unit != COST_SECONDS:
+        return f"{title} is the cheapest of them, by {verdict.cost_unit}."
+    return f"{title} is the cheapest of them: {formats.format_duration(cheapest.cost)} of training per run."
+
+
+def _describe_missing_seeds(verdict: SettingsVerdict) -> str:
+    if not verdict.is_about_settings:
+        return f"Another seed may change the order: a verdict on settings needs {_SEEDS_TO_COMPARE} seeds of each."
+    if len(verdict.remaining) == 1:
+        return ""
+    best, second = verdict.remaining[:2]
+    between = f"between {best.title} and {second.title}"
+    if verdict.more_seeds is None:
+        return f"More seeds alone would hardly decide {between}: the difference is too small."
+    seeds = formats.format_count(verdict.more_seeds, "more seed")
+    return f"About {seeds} of each would decide {between}, if they differ as much as here."
+
+
+def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
+    images = f"{verdict.images:,} {verdict.split} {pluralize_noun(noun) if verdict.images != 1 else noun}"
+    text = f"Measured on {images}, on which the best was chosen"
+    alone = [group for group in verdict.groups if group.seeds == 1]
+    if verdict.is_about_settings and alone and len(alone) < len(verdict.groups):
+        text += f". {_list_titles(alone)} with one run: taken to vary as much as the others"
+    return f"{text}. The chance of any wrong claim is at most 5 % over all pairs."
+
+
+def _list_titles(groups: Sequence[JudgedGroup]) -> str:
+    if len(groups) > _MAX_NAMED_GROUPS:
+        return f"{len(groups):,} settings"
+    text = ", ".join(group.title for group in groups)
+    return text[:1].upper() + text[1:]
