@@ -23,7 +23,7 @@ from ensemble.machine.network_cost import compute_network_cost
 from ensemble.runs.store import Run
 
 VERDICT_METRICS = ("nll", "accuracy")
-_LEAST_SAVING = 0.1  # share of the cost: a smaller difference is within the variation of timings
+_LEAST_SAVING, _LEAST_SECONDS_SAVED = 0.1, 1.0  # share of the cost; smaller differences are within the noise of timings
 COST_SECONDS, COST_WORK = "seconds", "parameters × epochs × members"
 
 _SeedCounter = Callable[["JudgedGroup", "JudgedGroup"], int | None]
@@ -39,7 +39,7 @@ class JudgedGroup:
       values: these settings, if known.
       seeds: number of its runs, each with its own seed.
       mean: of the metric over its runs.
-      cost: of training one run, in the unit of the verdict; None if unknown.
+      costs: of training each run, in the unit of the verdict; () if one is unknown.
     """
 
     key: str
@@ -47,7 +47,12 @@ class JudgedGroup:
     values: Mapping[str, Value] = field(compare=False)
     seeds: int
     mean: float
-    cost: float | None = None
+    costs: tuple[float, ...] = ()
+
+    @property
+    def cost(self) -> float | None:
+        """The mean cost of training one run; None if unknown."""
+        return fmean(self.costs) if self.costs else None
 
 
 @dataclass(frozen=True)
@@ -66,12 +71,13 @@ class SettingsVerdict:
         is known: then `remaining` is about these trained runs.
       tests: number of tests that each p was adjusted for.
       baseline: the group that others are compared with; None for none.
-      cheapest: of the remaining groups the one with the lowest cost; None if only one remains, if
-        a cost is unknown, or if all cost about the same.
+      cheapest: the remaining groups that are not clearly more expensive than the cheapest one, in
+        the order of `remaining`; () if only one remains, or if a cost is unknown.
       cost_unit: `COST_SECONDS` or `COST_WORK`.
-      has_equal_costs: whether the remaining groups cost about the same.
       more_seeds: how many more seeds per group would show a difference of the best two, if they
-        differ as they do here, with a power of 80 %; None if unknown or more than can be asked for.
+        differ as they do here, with a power of 80 %; None if unknown or too many.
+      more_seeds_for_last: likewise, to show that the last of three or more remaining groups is
+        worse than the best.
     """
 
     metric: str
@@ -83,10 +89,10 @@ class SettingsVerdict:
     is_about_settings: bool
     tests: int
     baseline: Baseline | None = None
-    cheapest: JudgedGroup | None = None
+    cheapest: tuple[JudgedGroup, ...] = ()
     cost_unit: str = COST_SECONDS
-    has_equal_costs: bool = False
     more_seeds: int | None = None
+    more_seeds_for_last: int | None = None
 
     @property
     def worse(self) -> tuple[JudgedGroup, ...]:
@@ -124,10 +130,6 @@ def judge_settings(
     order = _sort_by_mean(groups, metric)
     # The best mean is never shown to be worse; a tie in the means could differ in rounding alone.
     remaining = tuple(group for group in order if group is order[0] or group.key not in worse)
-    costs = [group.cost for group in remaining if group.cost is not None]
-    can_choose_cost = is_about_settings and len(costs) == len(remaining) > 1
-    has_equal_costs = can_choose_cost and min(costs) > (1 - _LEAST_SAVING) * max(costs)
-    cheapest = min(remaining, key=lambda group: group.cost or 0.0) if can_choose_cost and not has_equal_costs else None
     is_open = is_about_settings and len(remaining) > 1
     return SettingsVerdict(
         metric=metric,
@@ -139,10 +141,10 @@ def judge_settings(
         is_about_settings=is_about_settings,
         tests=tests,
         baseline=baseline,
-        cheapest=cheapest,
+        cheapest=_find_cheapest_groups(remaining, cost_unit) if is_open else (),
         cost_unit=cost_unit,
-        has_equal_costs=has_equal_costs,
         more_seeds=count_more_seeds(*remaining[:2]) if is_open else None,
+        more_seeds_for_last=count_more_seeds(order[0], remaining[-1]) if is_open and len(remaining) > 2 else None,
     )
 
 
@@ -173,7 +175,7 @@ def judge_run_groups(
         sign = _read_sign(difference, metric, is_about_settings)
         if sign:
             worse.add(second if sign > 0 else first)
-    unit, costs = _measure_costs([[run for run, _ in runs] for _, runs in groups])
+    unit, group_costs = _measure_costs([[run for run, _ in runs] for _, runs in groups])
     values = {group.key: _stack_values(runs, metric) for group, runs in groups}
     judged = [
         JudgedGroup(
@@ -182,9 +184,9 @@ def judge_run_groups(
             values=group.values,
             seeds=len(runs),
             mean=float(values[group.key].mean()),
-            cost=cost,
+            costs=costs,
         )
-        for (group, runs), cost in zip(groups, costs, strict=True)
+        for (group, runs), costs in zip(groups, group_costs, strict=True)
     ]
     return judge_settings(
         judged,
@@ -200,10 +202,19 @@ def judge_run_groups(
     )
 
 
-def measure_training_seconds(runs: Sequence[Run]) -> float | None:
-    """Compute the mean seconds of training and testing of one run; None if one is unknown."""
-    seconds = [run.status.seconds for run in runs if run.training_config is not None]
-    return fmean(seconds) if len(seconds) == len(runs) and all(seconds) else None
+def list_training_seconds(runs: Sequence[Run]) -> tuple[float, ...]:
+    """List the seconds of training and testing of each run; () if one is unknown."""
+    seconds = tuple(run.status.seconds for run in runs if run.training_config is not None)
+    return seconds if len(seconds) == len(runs) and all(seconds) else ()
+
+
+def _find_cheapest_groups(groups: Sequence[JudgedGroup], unit: str) -> tuple[JudgedGroup, ...]:
+    """The groups with a run that costs hardly more than a run of the cheapest one: timings vary."""
+    if not all(group.costs for group in groups):
+        return ()
+    highest = max(min(groups, key=lambda group: group.cost or 0.0).costs)
+    margin = _LEAST_SECONDS_SAVED if unit == COST_SECONDS else 0.0
+    return tuple(group for group in groups if min(group.costs) <= max(highest / (1 - _LEAST_SAVING), highest + margin))
 
 
 def _sort_by_mean(groups: Sequence[JudgedGroup], metric: str) -> tuple[JudgedGroup, ...]:
@@ -240,21 +251,19 @@ def subtract_seeds(needed: int | None, best: JudgedGroup, second: JudgedGroup) -
     return None if needed is None else max(1, needed - min(best.seeds, second.seeds))
 
 
-def _measure_costs(groups: Sequence[Sequence[Run]]) -> tuple[str, list[float | None]]:
-    """Return the unit, and what training a run of each group costs in it."""
-    seconds = [measure_training_seconds(runs) for runs in groups]
+def _measure_costs(groups: Sequence[Sequence[Run]]) -> tuple[str, list[tuple[float, ...]]]:
+    """Return the unit, and what training each run of each group costs in it."""
+    seconds = [list_training_seconds(runs) for runs in groups]
     if all(seconds):
         return COST_SECONDS, seconds
     work = [[_count_work(run) for run in runs] for runs in groups]
-    return COST_WORK, [
-        None if None in counts else fmean(count for count in counts if count is not None) for counts in work
-    ]
+    return COST_WORK, [tuple(map(float, counts)) if all(counts) else () for counts in work]
 
 
-def _count_work(run: Run) -> float | None:
-    """Parameters × epochs × members; None of a run that was not trained here, or of an own network."""
+def _count_work(run: Run) -> int:
+    """Parameters × epochs × members; 0 of a run that was not trained here, or of an own network."""
     config = run.training_config
     cost = config and compute_network_cost(
         config.network, run.data.image_shape, len(run.data.class_names), config.width
     )
-    return None if not config or not cost else float(cost.parameters * config.epochs * config.members)
+    return cost.parameters * config.epochs * config.members if config and cost else 0

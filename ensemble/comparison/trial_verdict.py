@@ -12,7 +12,7 @@ from ensemble.comparison.settings_verdict import (
     JudgedGroup,
     SettingsVerdict,
     judge_settings,
-    measure_training_seconds,
+    list_training_seconds,
     subtract_seeds,
 )
 from ensemble.errors import RunError
@@ -37,7 +37,7 @@ def judge_trials(evidence: BestTrialEvidence, metric: str) -> SettingsVerdict:
                 values=trial.params,
                 seeds=evidence.repeats,
                 mean=trial.values[0],
-                cost=_measure_seconds(trial),
+                costs=_list_trial_seconds(trial),
             )
             for trial in trials
         ],
@@ -56,11 +56,11 @@ def describe_trial_settings(trial: Trial) -> str:
     return ", ".join(format_setting(name, value) for name, value in trial.params.items())
 
 
-def _measure_seconds(trial: Trial) -> float | None:
+def _list_trial_seconds(trial: Trial) -> tuple[float, ...]:
     try:
-        return measure_training_seconds([runs.find_run(run_id) for run_id in trial.run_ids])
+        return list_training_seconds([runs.find_run(run_id) for run_id in trial.run_ids])
     except RunError:
-        return None
+        return ()
 
 
 def _count_more_seeds(evidence: BestTrialEvidence, level: float, best: JudgedGroup, second: JudgedGroup) -> int | None:

@@ -20,7 +20,7 @@ from ensemble.views.iteration import iterate_parts
 from ensemble.views.parts import Figure, Figures, Section
 from ensemble.views.side_by_side import run_members_view, side_by_side_view
 from ensemble.wording import formats
-from ensemble.wording.verdicts.comparison_text import describe_comparison
+from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict
 
 _ENSEMBLE_EXPLANATION = (
     "Each run is a deep ensemble: networks that answer as one, by the average of their probabilities."
@@ -54,7 +54,8 @@ def _iterate_curve_figures(groups: Sequence[RunGroup], table: ComparisonTable, w
     if not any(curves.lines for curves in curves_by_split[0][1]):
         return
     title = f"{METRIC_TITLES[what]} of the ensemble · {formats.format_count(len(groups), 'group')}"
-    answer, _ = describe_comparison(table, VERDICT_METRICS[what])
+    verdict = table.verdicts.get(VERDICT_METRICS[what])
+    answer = describe_settings_verdict(verdict) if verdict else ""
     explanation = f"{answer} {explain_group_curves_chart(curves_by_split, 'range', 'ensemble')}".lstrip()
     yield Figure(
         METRIC_TITLES[what],

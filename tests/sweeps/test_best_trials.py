@@ -11,8 +11,6 @@ from ensemble import runs, sweeps
 from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.comparison.trial_verdict import judge_trials
 from ensemble.datasets.partition.split import select_validation_indices
-from ensemble.jobs.status import write_status
-from ensemble.runs.history import write_predictions
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.sweeps import Sweep, Trial
 from ensemble.sweeps.best_trials import (
@@ -26,38 +24,13 @@ from ensemble.sweeps.best_trials import (
 from ensemble.sweeps.search_space import parse_search_space
 from ensemble.wording.verdicts import best_trial as words
 from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict, list_settings_evidence
-from tests.comparison.drawn import finished
+from tests.sweeps.drawn_trials import repeated, trial
 from tests.sweeps.light import light_config
-
-
-def trial(number: int, skill: float, seed: int = 0) -> Trial:
-    """A complete trial whose run says its validation images the surer, the greater the skill."""
-    run = finished({"validation": 0.1, "seed": seed, "momentum": number / 50}, epochs=1)
-    data = load_run_dataset(run)
-    labels = data.train_labels[select_validation_indices(runs.require_training_config(run), data)]
-    hard = np.random.default_rng(99).normal(size=(2, len(labels), 10))
-    logits = hard + np.random.default_rng(number).normal(0, 0.3, hard.shape)
-    logits[:, np.arange(len(labels)), labels] += skill
-    powers = np.exp(logits)
-    probabilities = (powers / powers.sum(-1, keepdims=True)).astype(np.float32)
-    write_predictions(run.path, 1, probabilities, "validation")
-    write_status(run.path, replace(run.status, best_epoch=1, best_on="validation"))
-    mean = probabilities.astype(float).mean(axis=0)[np.arange(len(labels)), labels]
-    nll = float(-np.log(mean).mean())
-    return Trial(number, "complete", {"learning_rate": 0.1}, (nll,), run_id=run.id)
 
 
 @pytest.fixture
 def sweep() -> Sweep:
     return sweeps.create_sweep(light_config())
-
-
-def repeated(number: int, *skills: float) -> Trial:
-    """A complete trial that was trained with seeds in a row, as well as these say."""
-    trained = [trial(len(skills) * number + seed, skill, seed) for seed, skill in enumerate(skills)]
-    mean = float(np.mean([one.values[0] for one in trained]))
-    rest = tuple(one.run_id for one in trained[1:])
-    return replace(trained[0], number=number, values=(mean,), repeat_run_ids=rest)
 
 
 def judged(sweep: Sweep, *trials: Trial) -> BestTrialEvidence:
@@ -78,7 +51,7 @@ def test_one_run_per_trial_gives_no_verdict_on_settings(sweep: Sweep) -> None:
     found = judged(sweep, trial(0, 3.0), trial(1, 0.5), trial(2, 0.4))
     verdict = judge_trials(found, "nll")
     assert (verdict.split, verdict.images, verdict.is_about_settings) == ("validation", found.images, False)
-    assert (verdict.cheapest, verdict.more_seeds) == (None, None)
+    assert (verdict.cheapest, verdict.more_seeds) == ((), None)
     assert describe_settings_verdict(verdict) == "One run per setting does not show which settings are better."
     evidence = list_settings_evidence(verdict, "digit")
     assert evidence[0].startswith("In these runs, rate 0.1 (trial 1) has the lowest validation NLL, ")

@@ -23,7 +23,7 @@ from ensemble.ui.compare import comparison_cache, controls
 from ensemble.ui.compare.controls import ControlPlaces
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
-from ensemble.wording.verdicts.comparison_text import describe_comparison
+from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict, list_settings_evidence
 
 _CURVE_SUBJECTS = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
 SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
@@ -76,10 +76,10 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         _show_no_curves(every, splits, over)
         return
     palette = theme.get_page_palette()
-    answer, evidence = describe_comparison(comparison_cache.compute_comparison_table(groups), VERDICT_METRICS[what])
-    if answer:
+    if verdict := comparison_cache.compute_comparison_table(groups).verdicts.get(VERDICT_METRICS[what]):
+        answer = describe_settings_verdict(verdict, so_far=any(run.active for run in every))
         st.markdown(f"#### {escaping.escape_markdown(answer)}")
-        st.caption(escaping.escape_markdown(" ".join(evidence)))
+        st.caption(escaping.escape_markdown(" ".join(list_settings_evidence(verdict, every[0].data.noun))))
     title = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} · {formats.format_count(len(every), 'run')}"
     figure = comparison_cache.compute_shared_comparison(
         "curves figure",

@@ -20,16 +20,15 @@ _NO_DIFFERENCE_REASONS = {
 }
 
 
-def describe_comparison(table: ComparisonTable, metric: str = "nll") -> tuple[str, list[str]]:
-    """Return the answer of the verdict by a metric and its evidence; "" and the baseline without a verdict."""
-    if (verdict := table.verdicts.get(metric)) is None:
+def describe_comparison(table: ComparisonTable) -> tuple[str, list[str]]:
+    """Return the answer of the verdict by NLL, and its evidence with the answer by accuracy; "" and [] without one."""
+    if (verdict := table.verdicts.get("nll")) is None:
         return "", []
     groups = [column.group for column in table.columns]
     so_far = any(run.active for group in groups for run in group.runs)
     evidence = list_settings_evidence(verdict, groups[0].runs[0].data.noun)
-    other = table.verdicts["accuracy" if metric == "nll" else "nll"]
     if verdict.is_about_settings:
-        evidence.append(describe_settings_verdict(other))
+        evidence.append(describe_settings_verdict(table.verdicts["accuracy"]))
     return describe_settings_verdict(verdict, so_far=so_far), [*evidence, *filter(None, [describe_baseline(verdict)])]
 
 

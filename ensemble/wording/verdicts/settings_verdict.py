@@ -1,6 +1,7 @@
 """Which settings are best, in words: an answer with one claim, and the evidence below it."""
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 from ensemble.comparison.compared_settings import format_setting_value, humanize_setting_name
@@ -72,9 +73,10 @@ def serialize_settings_verdict(verdict: SettingsVerdict | None, noun: str) -> di
         "best": verdict.best.key,
         "remaining": [group.key for group in verdict.remaining],
         "worse": [group.key for group in verdict.worse],
-        "cheapest": verdict.cheapest.key if verdict.cheapest else None,
+        "cheapest": [group.key for group in verdict.cheapest],
         "cost_unit": verdict.cost_unit,
         "more_seeds": verdict.more_seeds,
+        "more_seeds_for_last": verdict.more_seeds_for_last,
         "tests": verdict.tests,
         "baseline_reason": verdict.baseline.reason if verdict.baseline else None,
         "groups": [
@@ -186,15 +188,15 @@ def _describe_worse_groups(verdict: SettingsVerdict) -> str:
 
 
 def _describe_costs(verdict: SettingsVerdict) -> str:
-    if verdict.has_equal_costs:
-        return "They cost about the same to train."
     cheapest = verdict.cheapest
-    if cheapest is None or cheapest.cost is None:
+    if not cheapest:
         return ""
-    title = cheapest.title[:1].upper() + cheapest.title[1:]
-    if verdict.cost_unit != COST_SECONDS:
-        return f"{title} is the cheapest of them, by {verdict.cost_unit}."
-    return f"{title} is the cheapest of them: {formats.format_duration(cheapest.cost)} of training per run."
+    if len(cheapest) == len(verdict.remaining):
+        return "They cost about the same to train."
+    by = f"by {verdict.cost_unit}"
+    if verdict.cost_unit == COST_SECONDS:
+        by = f"{formats.format_duration(fmean(group.cost or 0.0 for group in cheapest))} of training per run"
+    return f"{_list_titles(cheapest)} {'is' if len(cheapest) == 1 else 'are'} the cheapest of them, {by}."
 
 
 def _describe_missing_seeds(verdict: SettingsVerdict) -> str:
@@ -207,7 +209,14 @@ def _describe_missing_seeds(verdict: SettingsVerdict) -> str:
     if verdict.more_seeds is None:
         return f"More seeds alone would hardly decide {between}: the difference is too small."
     seeds = formats.format_count(verdict.more_seeds, "more seed")
-    return f"About {seeds} of each would decide {between}, if they differ as much as here."
+    if (fewer := verdict.more_seeds_for_last) and fewer < verdict.more_seeds:
+        first = formats.format_count(fewer, "more seed")
+        last = verdict.remaining[-1].title
+        return (
+            f"About {first} of each would show that {last} is worse, and about {verdict.more_seeds:,} would "
+            f"decide {between}, if the differences are as large as here."
+        )
+    return f"About {seeds} of each would decide {between}, if the difference is as large as here."
 
 
 def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
@@ -216,11 +225,11 @@ def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
     alone = [group for group in verdict.groups if group.seeds == 1]
     if verdict.is_about_settings and alone and len(alone) < len(verdict.groups):
         text += f". {_list_titles(alone)} with one run: taken to vary as much as the others"
-    return f"{text}. The chance of any wrong claim is at most 5 % over all pairs."
+    return f"{text}. Over all pairs, the chance of a wrong claim is at most 5 %."
 
 
 def _list_titles(groups: Sequence[JudgedGroup]) -> str:
     if len(groups) > _MAX_NAMED_GROUPS:
         return f"{len(groups):,} settings"
-    text = ", ".join(group.title for group in groups)
+    text = " and ".join(group.title for group in groups)
     return text[:1].upper() + text[1:]
