@@ -102,7 +102,7 @@ def test_settings_that_cannot_be_told_apart_are_named_as_a_range_with_seeds_that
     assert describe_settings_verdict(verdict, so_far=True).startswith("So far, learning rates from 0.03")
     text = " ".join(list_settings_evidence(verdict, "digit"))
     assert "which does not show that it is better" in text
-    assert "They cost about the same to train." in text
+    assert "These settings cost about the same to train." in text
     assert "Measured on 500 test digits, on which the best was chosen." in text
     assert "the same settings" not in text
     assert "equal" not in text

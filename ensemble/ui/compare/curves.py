@@ -76,10 +76,12 @@ def show_comparison_curves(groups: Sequence[RunGroup], places: ControlPlaces) ->
         _show_no_curves(every, splits, over)
         return
     palette = theme.get_page_palette()
-    if verdict := comparison_cache.compute_comparison_table(groups).verdicts.get(VERDICT_METRICS[what]):
+    table = comparison_cache.compute_comparison_table(groups)
+    if verdict := table.verdicts.get(VERDICT_METRICS[what]):
         answer = describe_settings_verdict(verdict, so_far=any(run.active for run in every))
         st.markdown(f"#### {escaping.escape_markdown(answer)}")
-        st.caption(escaping.escape_markdown(" ".join(list_settings_evidence(verdict, every[0].data.noun))))
+        evidence = [*list_settings_evidence(verdict, every[0].data.noun), table.note]
+        st.caption(escaping.escape_markdown(" ".join(evidence)))
     title = f"{METRIC_TITLES[what]} of {CURVE_OWNERS[who]} · {formats.format_count(len(every), 'run')}"
     figure = comparison_cache.compute_shared_comparison(
         "curves figure",

@@ -192,7 +192,7 @@ def _describe_costs(verdict: SettingsVerdict) -> str:
     if not cheapest:
         return ""
     if len(cheapest) == len(verdict.remaining):
-        return "They cost about the same to train."
+        return "These settings cost about the same to train."
     by = f"by {verdict.cost_unit}"
     if verdict.cost_unit == COST_SECONDS:
         by = f"{formats.format_duration(fmean(group.cost or 0.0 for group in cheapest))} of training per run"
