@@ -15,6 +15,7 @@ from ensemble.report import render_report
 from ensemble.runs import Run
 from ensemble.views.evaluated_epoch import evaluate_epoch
 from tests.comparison.drawn import finished
+from tests.comparison.drawn import imported as import_drawn_predictions
 from tests.conftest import variant
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -109,3 +110,56 @@ def test_interfaces_agree_on_a_run(number: int) -> None:
 
 def test_thirty_runs_of_different_kinds_are_compared() -> None:
     assert len(MAKERS) == 30
+
+
+def train_seeds(settings: list[dict[str, object]], skills: list[float], seeds: int = 2, **shared: object) -> list[Run]:
+    return [
+        finished({**shared, **own, "seed": seed}, skill=skill, draw=10 * place + seed)
+        for place, (own, skill) in enumerate(zip(settings, skills, strict=True))
+        for seed in range(seeds)
+    ]
+
+
+RATES = [{"learning_rate": rate} for rate in (0.03, 0.1, 0.3)]
+COMPARISONS: list[Callable[[], list[Run]]] = [
+    lambda: train_seeds(RATES, [2.0, 2.02, 0.3], seeds=3),
+    lambda: train_seeds(RATES, [0.5, 3.0, 1.0], seeds=1),
+    lambda: [*train_seeds(RATES[:2], [2.0, 2.0]), import_drawn_predictions()],
+    lambda: train_seeds([{"members": 2}, {"members": 5}], [2.0, 2.0]),
+    lambda: train_seeds([{"epochs": 2}, {"epochs": 4}], [1.0, 3.0], validation=0.1),
+    lambda: train_seeds([{"batch_size": size} for size in (32, 64, 128, 256)], [2.0, 2.1, 2.2, 2.3], seeds=3),
+    lambda: train_seeds([{"network": "mlp"}, {"network": "logistic"}], [3.0, 1.0], seeds=3),
+    lambda: [*train_seeds(RATES[:1], [2.0], seeds=3), *train_seeds(RATES[1:2], [2.5], seeds=1)],
+    lambda: [*train_seeds(RATES[:2], [2.0, 3.0]), import_flowers(3, 90, 3, 2.0, 4)],
+    lambda: train_seeds([{"momentum": 0.0}, {"momentum": 0.9}], [2.0, 2.0], seeds=4),
+]
+
+
+@pytest.mark.parametrize("number", [*range(3), *map(variant, range(3, len(COMPARISONS)))])
+def test_interfaces_agree_on_a_comparison(number: int) -> None:
+    every = COMPARISONS[number]()
+    ids = [run.id for run in every]
+    sent = json.loads(CliRunner().invoke(main, ["compare", *ids, "--json"], catch_exceptions=False).stdout)
+    answers = {metric: verdict["answer"] for metric, verdict in sent["verdict"].items()}
+    text = CliRunner().invoke(main, ["compare", *ids], catch_exceptions=False).stdout
+    report = normalize(Page(render_report(every)).said)
+    assert answers["nll"] in normalize(text)
+    assert answers["nll"] in report
+    for view, figure, metric in (("curves", "loss", "nll"), ("curves", "accuracy", "accuracy"), ("table", "", "nll")):
+        at = opened(page="compare", runs=",".join(ids), view=view, figure=figure)
+        assert not at.exception
+        page = texts(at).replace("\\", "")
+        assert answers[metric] in page, view
+    groups = {group["key"]: group for group in sent["groups"]}
+    for metric, verdict in sent["verdict"].items():
+        means = {key: groups[key]["figures"][metric]["value"] for key in verdict["remaining"]}
+        best = min(means, key=lambda key: means[key]) if metric == "nll" else max(means, key=lambda key: means[key])
+        assert means[verdict["best"]] == means[best]
+        for key in verdict["remaining"]:
+            difference = groups[key]["difference"]
+            if verdict["about"] == "settings" and difference and sent["baseline"] in verdict["remaining"]:
+                assert difference[f"settings_{'nll_' if metric == 'nll' else ''}p_adjusted"] >= 0.05
+
+
+def test_ten_comparisons_of_different_kinds_are_made() -> None:
+    assert len(COMPARISONS) == 10
