@@ -135,6 +135,22 @@ def test_one_run_per_group_gives_no_verdict_on_settings() -> None:
     assert "a verdict on settings needs 3 seeds of each" in evidence[1]
 
 
+def test_one_run_with_independent_members_or_next_to_several_is_reported_as_such() -> None:
+    independent = [
+        finished({"members": 4, "momentum": momentum, "shuffle_per_member": True}, skill=skill, draw=draw)
+        for draw, (momentum, skill) in enumerate([(0.1, 2.0), (0.2, 2.01)])
+    ]
+    verdict = judge(independent)
+    assert verdict.is_about_settings
+    assert len(verdict.remaining) == 2
+    text = " ".join(list_settings_evidence(verdict, "digit"))
+    assert "3 seeds of each are needed to decide between" in text
+    assert "With one run each, independent members show how much other seeds would differ." in text
+    single = finished({"learning_rate": 0.3}, skill=2.0, draw=50)
+    text = " ".join(list_settings_evidence(judge([*train_rates((2.0, 2.0), rates=(0.03, 0.1)), single]), "digit"))
+    assert "With one run, rate 0.3 is taken to vary as the others do." in text
+
+
 def judge_costs(*costs: tuple[float, ...]) -> SettingsVerdict:
     """A verdict on groups whose runs have these costs, which cannot be told apart; the second has the best mean."""
     groups = [

@@ -182,9 +182,7 @@ def _describe_worse_groups(verdict: SettingsVerdict) -> str:
     worse = verdict.worse
     if not worse or not verdict.is_about_settings or len(verdict.remaining) == 1:
         return ""
-    if len(worse) > _MAX_NAMED_GROUPS:
-        return f"The other {len(worse):,} are shown to be worse."
-    return f"Shown to be worse: {'; '.join(group.title for group in worse)}."
+    return f"Shown to be worse: {_list_titles(worse)}."
 
 
 def _describe_costs(verdict: SettingsVerdict) -> str:
@@ -196,7 +194,8 @@ def _describe_costs(verdict: SettingsVerdict) -> str:
     by = f"by {verdict.cost_unit}"
     if verdict.cost_unit == COST_SECONDS:
         by = f"{formats.format_duration(fmean(group.cost or 0.0 for group in cheapest))} of training per run"
-    return f"{_list_titles(cheapest)} {'is' if len(cheapest) == 1 else 'are'} the cheapest of them, {by}."
+    sentence = f"{_list_titles(cheapest)} {'is' if len(cheapest) == 1 else 'are'} the cheapest of them, {by}."
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _describe_missing_seeds(verdict: SettingsVerdict) -> str:
@@ -206,6 +205,8 @@ def _describe_missing_seeds(verdict: SettingsVerdict) -> str:
         return ""
     best, second = verdict.remaining[:2]
     between = f"between {best.title} and {second.title}"
+    if best.seeds == second.seeds == 1:
+        return f"{_SEEDS_TO_COMPARE} seeds of each are needed to decide {between}."
     if verdict.more_seeds is None:
         return f"More seeds alone would hardly decide {between}: the difference is too small."
     seeds = formats.format_count(verdict.more_seeds, "more seed")
@@ -223,13 +224,16 @@ def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
     images = f"{verdict.images:,} {verdict.split} {pluralize_noun(noun) if verdict.images != 1 else noun}"
     text = f"Measured on {images}, on which the best was chosen"
     alone = [group for group in verdict.groups if group.seeds == 1]
-    if verdict.is_about_settings and alone and len(alone) < len(verdict.groups):
-        text += f". {_list_titles(alone)} with one run: taken to vary as much as the others"
+    if verdict.is_about_settings and len(alone) == len(verdict.groups):
+        text += ". With one run each, independent members show how much other seeds would differ"
+    elif verdict.is_about_settings and alone:
+        text += (
+            f". With one run, {_list_titles(alone)} {'is' if len(alone) == 1 else 'are'} taken to vary as the others do"
+        )
     return f"{text}. Over all pairs, the chance of a wrong claim is at most 5 %."
 
 
 def _list_titles(groups: Sequence[JudgedGroup]) -> str:
     if len(groups) > _MAX_NAMED_GROUPS:
         return f"{len(groups):,} settings"
-    text = " and ".join(group.title for group in groups)
-    return text[:1].upper() + text[1:]
+    return " and ".join(group.title for group in groups)
