@@ -115,7 +115,7 @@ def build_occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, un
 
 def _list_patch_starts(last: int, stride: int) -> list[int]:
     """Where patches begin, so that the last one ends at the image's edge."""
-    return sorted({*range(0, last + 1, stride), last})
+    return [*range(0, last, stride), last]
 
 
 def _average_drops(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> NDArray[np.float32]:

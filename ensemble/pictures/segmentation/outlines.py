@@ -65,10 +65,9 @@ def _fill_between_lines(ink: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     lines, _ = ndimage.label(ink, np.ones((3, 3)))
     outer = np.unique(lines[ndimage.binary_dilation(ground == ground[0, 0]) & ink])
     # The lines that are seen from outside; what is inside another line is an inner edge.
-    outermost = np.isin(lines, outer[outer > 0])
+    outermost = np.isin(lines, outer)
     inside = ndimage.binary_fill_holes(outermost) & ~outermost
-    within = np.unique(ground[inside])
-    filled = np.isin(ground, within[within > 0]) & ~ink
+    filled = np.isin(ground, ground[inside]) & ~ink
     # Small holes and what inner lines go around stay open.
     inner = ink & ~outermost
     loops = ndimage.binary_fill_holes(inner) & ~inner

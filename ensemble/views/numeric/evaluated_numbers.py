@@ -141,8 +141,6 @@ class EvaluatedNumbers:
         if self.n < MIN_CONFORMAL_EXAMPLES:
             return None
         factor = fit_conformal_factor(self.predicted, self.targets, MAIN_LEVEL)
-        if not np.isfinite(factor):
-            return None
         return MAIN_LEVEL, compute_conformal_interval(self.predicted, factor)
 
 
