@@ -9,6 +9,7 @@ import pytest
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.settings import Settings, declare_setting
 from ensemble.storage.folders import data_folder, runs_folder
 
 
@@ -125,3 +126,12 @@ def test_what_cannot_be_is_said(given, said):
     with pytest.raises(ConfigError) as refused:
         EnsembleConfig(**given)
     assert str(refused.value) == said
+
+
+def test_an_error_lists_at_most_twelve_choices() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Config(Settings):
+        letter: str = declare_setting("a", "A letter.", choices=tuple("abcdefghijklmn"))
+
+    with pytest.raises(ConfigError, match=r"one of a, b, c, d, e, f, g, h, i, j, k, l and 2 more\.$"):
+        Config("z").check()

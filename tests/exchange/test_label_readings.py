@@ -183,6 +183,8 @@ def test_columns_that_are_classes_stay_classes(tmp_path: Path) -> None:
     assert any("give logits.T" in note for note in found.notes)
     two = exchange.read_prediction_files([saved(tmp_path, logits=logits[:, :2], labels=truth)])
     assert (two.members, two.classes, two.notes) == (1, 2, ())
+    guessed = np.random.default_rng(1).integers(2, size=N)  # neither reading is better than chance
+    assert exchange.read_prediction_files([saved(tmp_path, logits=logits, labels=guessed)]).members == 1
     named = saved(tmp_path, logits=logits, labels=truth, member_names=["a", "b", "c"])
     assert exchange.read_prediction_files([named]).members == 3
 

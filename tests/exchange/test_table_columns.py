@@ -54,6 +54,17 @@ def test_two_seeds_of_a_model_are_two_members(tmp_path: Path) -> None:
     assert found.member_names[-1] == "b, seed 2"
 
 
+@pytest.mark.parametrize(("part", "members", "labelled"), [("seed", M, {"seed": MEMBERS}), ("fold", 1, {})])
+def test_without_labels_in_a_table_seeds_are_members_and_folds_are_not(
+    tmp_path: Path, part: str, members: int, labelled: dict[str, Any]
+) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    build_frame(**{part: MEMBERS}).drop(columns="label").to_csv(first, index=False)
+    build_frame(**labelled).to_csv(second, index=False)
+    found = exchange.read_prediction_files([first, second])
+    assert found.probabilities.shape == (1, 2 * members, M * N // members, C)
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_folds_that_share_the_examples_out_are_one_member(tmp_path: Path, named: bool) -> None:
     frame = build_frame()[:N].assign(fold=np.arange(N) // 8)

@@ -5,6 +5,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.config.batch_sharing import count_devices_per_member
+from ensemble.machine.network_cost import NetworkCost
 from ensemble.machine.network_cost import compute_network_cost as cost_of
 from ensemble.machine.run_estimate import (
     HOWTO_FLOPS,
@@ -131,3 +132,11 @@ def test_devices_share_a_member_where_they_would_be_idle(members, devices, parts
     assert count_devices_per_member(members, devices, parts) == wanted
     said = describe_members_per_device(members, devices, parts)
     assert (f"shared by {wanted} devices" in said) == (wanted > 1)
+
+
+def test_each_device_that_shares_a_member_holds_its_own_copy_of_the_state() -> None:
+    cost = NetworkCost(parameters=0, flops=0, running_statistics=1000, outputs=0)
+    alone, shared = (
+        estimate_memory_bytes(EnsembleConfig(members=1, batch_parts=4), cost, 0, devices) for devices in (1, 4)
+    )
+    assert shared - alone == pytest.approx(3 * 4 * 1000)

@@ -5,6 +5,7 @@ from itertools import groupby, pairwise
 import numpy as np
 import pytest
 from scipy import ndimage
+from scipy.spatial.distance import cdist
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.decomposition import PCA
 from sklearn.manifold._locally_linear import barycenter_weights
@@ -13,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from ensemble import datasets
 from ensemble.recognition.class_subspaces import MAX_SUBSPACE_AXES, ClassSubspaces, compute_free_energy
 from ensemble.recognition.digit_novelty import KnownDigits, deskew_images, reduce_digit_images
-from ensemble.recognition.reconstruction import compute_neighbor_residuals
+from ensemble.recognition.reconstruction import compute_nearest_distances, compute_neighbor_residuals
 from ensemble.recognition.stroke_traits import VARIANCE_SLACK, compute_stroke_traits, measure_pen_widths
 
 DRAWS = np.random.default_rng(0)
@@ -166,8 +167,14 @@ def test_energy_is_low_where_a_class_is_felt():
 
 
 def test_a_class_without_any_images_is_far_from_all():
-    apart = compute_neighbor_residuals(np.zeros((2, 5), np.float32), np.zeros((0, 5), np.float32))
-    assert (apart > 1).all()
+    apart = compute_neighbor_residuals(np.ones((1, 9), np.float32), np.zeros((0, 9), np.float32))
+    assert apart >= np.linalg.norm(2 * np.ones(9)), "farther than any two rows of numbers from -1 to 1"
     labels = np.zeros(9, int)
     found = ClassSubspaces.from_features(DRAWS.normal(size=(1, 9, 5)).astype(np.float32), labels, 2)
     assert np.isfinite(found.compute_distances(np.ones((1, 2, 5), np.float32), np.array([0, 1]))).all()
+
+
+def test_nearest_distances_of_many_rows_agree_with_scipy():
+    rows, known = DRAWS.normal(size=(600, 5)).astype(np.float32), DRAWS.normal(size=(30, 5)).astype(np.float32)
+    expected = cdist(rows, known).min(axis=1)
+    np.testing.assert_allclose(compute_nearest_distances(rows, known), expected, atol=1e-3)

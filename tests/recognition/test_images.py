@@ -7,6 +7,7 @@ from ensemble.recognition import image_novelty
 from ensemble.recognition.image_novelty import KnownImages
 from ensemble.recognition.occlusion import compute_patch_strides, cover_patches, list_patches
 from ensemble.recognition.rejection import Rejection
+from ensemble.shift import image_variation
 from ensemble.shift.image_variation import vary_images
 from ensemble.shift.ood_images import draw_smooth_noise, scramble_pixels
 
@@ -109,6 +110,16 @@ def test_changed_images_are_near_what_they_were_and_each_another(shape: tuple[in
     assert off.mean() < apart
     black = np.zeros((2, *shape), np.uint8)
     assert not vary_images(black).any(), "bare ground stays bare"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_images_are_turned_and_enlarged_about_their_middle(
+    shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_variation, "_MAX_MOVE_SHARE", 0.0)
+    half = np.random.default_rng(0).integers(1, 128, (12, *shape), np.uint8)
+    found = vary_images(half + half[:, ::-1, ::-1])
+    assert np.abs(found.astype(int) - found[:, ::-1, ::-1]).max() <= 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -193,6 +193,14 @@ def test_without_an_error_seen_some_may_still_come() -> None:
         assert share.high == pytest.approx(1, abs=1e-3)
 
 
+def test_thousands_of_labeled_images_are_drawn_in_blocks() -> None:
+    labelled, new = draw_labelled(1, 5000), draw_labelled(2, 1000)
+    estimate = estimate_accuracy(fit_accuracy(labelled), measure_outputs(new.probabilities))
+    for share in estimate.estimates.values():
+        assert share.low < new.right.mean() < share.high
+        assert 0.01 < share.high - share.low < 0.1
+
+
 def test_too_few_images_say_nothing() -> None:
     many, few = draw_labelled(6, 100), draw_labelled(7, MIN_IMAGES - 1)
     assert estimate_accuracy(fit_accuracy(many), measure_outputs(few.probabilities)).refusals == ("few_new",)

@@ -44,6 +44,8 @@ def boxes_of(mask):
         ([(bar(60, 80), 100, 100), (bar(12, 160), 170, 105)], 1),
         # A stroke broken in three by a pencil.
         ([(bar(12, 50), 100, 100), (bar(12, 50), 104, 156), (bar(12, 50), 108, 212)], 1),
+        # Two short strokes of a broad pen.
+        ([(bar(40, 12), 100, 100), (bar(40, 12), 100, 130)], 1),
         # Neighbours, close together.
         ([(bar(60, 150), 100, 100), (bar(60, 150), 170, 105), (bar(12, 150), 244, 98)], 3),
         # Dirt beside a digit, and a comma.
@@ -105,6 +107,14 @@ def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():
     kept, notes = exclude_clutter(np.array(pen), (1000, 800))
     assert kept.all()  # by itself it is the ensemble's question
     assert notes == ()
+
+
+@pytest.mark.parametrize("box", [(0, 10, 40, 210), (960, 10, 1000, 210), (90, 0, 130, 200), (90, 600, 130, 800)])
+def test_a_shape_cut_off_at_any_edge_is_left_out(box):
+    digits = [(300 + 80 * k, 300, 350 + 80 * k, 400) for k in range(3)]
+    kept, notes = exclude_clutter(np.array([*digits, box]), (1000, 800))
+    assert kept.tolist() == [True, True, True, False]
+    assert notes == ("Left out: 1 shape cut off by the edge of the picture.",)
 
 
 @pytest.mark.parametrize(("inside", "frames"), [(0, 0), (1, 0), (2, 1), (3, 1)])

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ensemble.storage.arrays import npz
 from ensemble.storage.arrays.array_digest import digest_named_arrays
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, ExpectedArray
@@ -219,6 +220,17 @@ def test_neither_writing_nor_reading_takes_twice_the_memory(tmp_path: Path) -> N
         tracemalloc.stop()
     assert written_peak < 2**20
     assert read_peak < 2**24 + 2**20
+
+
+def test_random_numbers_are_read_though_compression_lengthens_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(npz, "_MAX_ZIP_OVERHEAD", 1000)  # else only an array of 400 MB or more exceeds it
+    numbers = RNG.integers(0, 256, 2**23, np.uint8)
+    content = written(tmp_path / "a.npz", {"numbers": numbers}, compressed=True)
+    assert len(content) > numbers.nbytes + 1000
+    found = read_arrays(tmp_path / "a.npz", {"numbers": ExpectedArray(numbers.shape, np.uint8)})
+    np.testing.assert_array_equal(found["numbers"], numbers)
 
 
 def peak_of(action: object) -> int:
