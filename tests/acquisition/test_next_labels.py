@@ -16,6 +16,7 @@ from ensemble.analysis.example_measures import MemberOutputs
 from ensemble.cli.program import main
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS
 from ensemble.errors import ConfigError, PredictionsError
+from ensemble.wording.next_labels import describe_members_answer
 from tests.analysis.draws import distributions
 
 
@@ -118,3 +119,16 @@ def test_a_notebook_chooses_as_the_command_does(pool: Path) -> None:
     for wrong in (each[0], np.log(each), each.astype(str)):
         with pytest.raises(PredictionsError, match=r"give (numbers|probabilities)"):
             ensemble.choose_labels(wrong)
+
+
+@pytest.mark.parametrize(
+    ("votes", "members", "sentence"),
+    [
+        (4, 4, "All 4 members say “oak”."),
+        (3, 4, "3 of 4 members say “oak”."),
+        (1, 4, "1 of 4 members says “oak”."),
+        (1, 1, "1 of 1 member says “oak”."),
+    ],
+)
+def test_the_members_answer_counts_their_votes(votes: int, members: int, sentence: str) -> None:
+    assert describe_members_answer(votes, members, "oak") == sentence

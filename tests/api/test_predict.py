@@ -161,6 +161,9 @@ def test_members_that_are_not_there_are_said(run: ensemble.Run) -> None:
         run.predict(run.images[:1], members=[1, 1])
     with pytest.raises(RunError, match="epoch 9"):
         run.predict(run.images[:1], epoch=9)
+    without = trained(epochs=2)
+    with pytest.raises(RunError, match="keeps no parameters of epoch 1 by themselves: choose one of another run"):
+        ensemble.open_run(without.id).parameters(epoch=1)
     imported = ensemble.import_predictions([[[0.9, 0.1], [0.6, 0.4]]], [0, 1], images=np.zeros((2, 4, 4), np.uint8))
     with pytest.raises(RunError, match="was trained elsewhere"):
         imported.predict(np.zeros((1, 4, 4), np.uint8))

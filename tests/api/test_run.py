@@ -58,6 +58,8 @@ def test_what_a_run_has_no_predictions_of_is_said() -> None:
     run = ensemble.open_run(trained(epochs=2).id)
     with pytest.raises(RunError, match=r"has no epoch 7\. It has 1, 2"):
         run.predictions(7)
+    with pytest.raises(RunError, match=r"has no epoch 10\. It has 1 to 9\."):
+        ensemble.open_run(trained(epochs=9).id).predictions(10)
     with pytest.raises(RunError, match="holds out no training images"):
         run.predictions(split="validation")
     none = ensemble.open_run(trained(done=0, state="failed", message="The disk is full.").id)

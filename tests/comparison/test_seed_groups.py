@@ -55,6 +55,15 @@ def test_of_one_run_each_it_is_said_that_seeds_may_order_them_differently() -> N
     )
 
 
+def test_with_one_run_each_the_effect_of_other_seeds_is_estimated_from_members() -> None:
+    ours, theirs = (
+        trained(0, momentum, skill, members=4, shuffle_per_member=True) for momentum, skill in ((0.5, 4.0), (0.6, 2.0))
+    )
+    evidence = claims(ours, theirs)[1]
+    assert evidence.startswith("Other seeds, told from how members differ: accuracy p ")
+    assert evidence.endswith(" (jackknife over members).")
+
+
 def test_runs_that_differ_in_the_seed_alone_are_said_to() -> None:
     said, evidence = claims(trained(0, 0.5, 4.0), trained(1, 0.5, 2.0))
     assert said.startswith("Same settings, another seed: this run gets ")

@@ -7,12 +7,14 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import regression, runs, shift
+from ensemble.cli.placement import summarize_task
 from ensemble.cli.program import main
 from ensemble.cluster import slurm_commands
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.placement import Placement, read_placement, write_placement
 from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued_jobs
+from ensemble.jobs.remote.task_record import TaskRecord, write_task_record
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig, create_regression
 from ensemble.shift.status import StressStatus, stress_folder
@@ -97,3 +99,11 @@ def test_a_measuring_that_is_gone_on_with_stays_where_it_was(runs_of_one_test) -
     assert stress_job.find_stress_placement(shift.read_stress(run.id)) == THERE
     (folder / "placement.json").write_text("{")
     assert stress_job.find_stress_placement(shift.read_stress(run.id)) is None
+
+
+def test_the_result_of_a_job_names_its_task_once_it_has_one() -> None:
+    solve = create_regression(LbfgsConfig(), THERE)
+    assert summarize_task(solve.path) == {}
+    (solve.path / "task").mkdir()
+    write_task_record(solve.path, TaskRecord("a", id="7", node="node2"))
+    assert summarize_task(solve.path) == {"task": {"on": "slurm", "id": "7", "node": "node2"}}

@@ -74,6 +74,15 @@ def test_one_of_ones_own_is_trained_on_and_removed_only_when_asked_twice(folder:
     assert not (folder / "own" / "leaves").exists()
 
 
+def test_an_own_dataset_with_missing_images_is_not_offered_for_download(folder: Path) -> None:
+    uploads.own()
+    (folder / "own" / "leaves" / "train_images.npy").unlink()
+    at = opened(page="data", data="leaves")
+    assert at_button(at, "data_remove")
+    assert not at_button(at, "fetch_leaves")
+    assert not at_button(at, "data_train")
+
+
 def test_train_on_it_leads_to_train_with_it_chosen() -> None:
     uploads.own()
     at = press(opened(page="data", data="leaves"), "data_train")

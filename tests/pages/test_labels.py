@@ -347,6 +347,15 @@ def test_of_many_classes_one_is_chosen_from_a_list() -> None:
     assert shown_number(at) != 3
 
 
+def test_the_name_of_a_class_is_shortened_to_28_letters_on_its_button() -> None:
+    labels = np.arange(60) % 3
+    said_by_members = [answer((labels + (np.arange(60) == 3)) % 3, 2, 1, 3)]
+    known = replace(entry(60), class_names=("a" * 28, "b" * 29, "c"), most_frequent=20)
+    at = opened(runs.create_imported_run(said_by_members, labels, known, name="long"), "labels")
+    texts = {button.label for button in at.button}
+    assert {f"Keep {'a' * 28}", f"Relabel as {'b' * 27}…"} <= texts
+
+
 def test_the_sentence_of_the_queue_counts_what_is_left() -> None:
     assert words.describe_next_finds(6.8, 20) == "Of the next 20 labels at least about 7 are wrong."
     assert words.describe_next_finds(0.6, 9) == "Of the next 9 labels at least about 1 is wrong."

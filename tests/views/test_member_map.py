@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
 import ensemble
 from ensemble import runs
 from ensemble.analysis.positions.member_groups import RatioEstimate
+from ensemble.analysis.positions.member_map import locate_members
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.figures.palette import DARK
@@ -88,6 +90,9 @@ def test_a_pair_shows_the_images_on_which_it_differs() -> None:
     [figure] = say(run, pair="1-3").figures
     assert figure.format_point_word
     assert [figure.format_point_word([m]) for m in range(3)] == ["3-1", "3-2", "1-3"]
+    line = figure.draw(DARK).data[0]
+    for first, middle, second in (line.x, line.y):
+        assert middle == pytest.approx((first + second) / 2)
     # What names no pair is refused by the command, and left by a page.
     for word in ("1-1", "0-2", "1-4", "1", "a-b"):
         done = CliRunner().invoke(main, ["inspect", run.id, "member_map", "--choose", f"pair={word}"])
@@ -159,3 +164,15 @@ def test_an_epoch_that_is_damaged_is_left_out() -> None:
 
 def test_a_ratio_is_reported_with_its_lower_end_first() -> None:
     assert member_map_words.format_ratio(RatioEstimate(1.7, 1.2, 3.1)) == "1.7 times as many (1.2 to 3.1)"
+
+
+@pytest.mark.parametrize(("members", "shortened"), [(7, False), (8, True)])
+def test_hovering_lists_all_of_six_other_members_and_the_nearest_and_farthest_of_more(
+    members: int, shortened: bool
+) -> None:
+    votes = np.stack([change_answers(labels(), 0.1, m) for m in range(members)])
+    found = locate_members(votes[None], labels(), (1,))
+    lines = member_map_words.describe_point(found, 0, 0, len(labels()), "digit")
+    assert len([line for line in lines if "differs from member" in line]) == 6
+    assert ("the nearest and farthest of 7 others" in lines) == shortened
+    assert len(lines) == 7 + shortened

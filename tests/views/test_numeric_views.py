@@ -110,6 +110,14 @@ def test_what_stands_for_a_spread_is_called_so() -> None:
     assert any("intervals, moved in by" in paragraph.text for paragraph in wide.paragraphs)
 
 
+def test_a_unit_is_shown_as_it_is_written() -> None:
+    numbers = EvaluatedNumbers(build_ensemble("normal"), TARGETS, ["a"] * M, unit="<b>m")
+    (figure,) = summarize_view(NUMERIC_VIEWS["spread"], numbers).figures
+    drawn = figure.draw(LIGHT)
+    assert drawn.layout.yaxis.title.text.endswith("&lt;b&gt;m")  # Plotly would show <b> as bold text.
+    assert all("&lt;b&gt;m" in text for text in drawn.data[1].hovertext)
+
+
 def test_a_member_is_harmful_only_if_the_rmse_without_it_is_significantly_lower() -> None:
     good = build_ensemble("normal")
     assert isinstance(good, NormalMixture)

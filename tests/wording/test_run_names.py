@@ -5,6 +5,8 @@ import shutil
 import pytest
 
 from ensemble import regression, runs
+from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_store import create_learning
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.queue import list_queued_jobs
 from ensemble.regression import LbfgsConfig
@@ -79,8 +81,9 @@ def test_no_two_runs_of_one_second_read_the_same() -> None:
 
 def test_who_stands_in_the_queue_is_called_the_same_as_on_its_own_page() -> None:
     run, solve = runs.create_run(EnsembleConfig()), regression.create_regression(LbfgsConfig())
+    experiment = create_learning(LearningConfig())
     at_work_here(run.path)
-    assert {format_run_name(job) for job in list_queued_jobs()} == {format_run_name(run), format_run_name(solve)}
+    assert {format_run_name(job) for job in list_queued_jobs()} == set(map(format_run_name, (run, solve, experiment)))
 
 
 def test_one_whose_settings_cannot_be_read_goes_by_its_id() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -125,3 +126,12 @@ def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [create_input_picture(str(n), bytes([n]) * 10) for n in range(4)]
     kept = tab_pictures.limit_tab_pictures(every)
     assert [one.content is None for one in kept] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (10, 40), (40, 10)])
+def test_a_small_stage_is_enlarged_by_the_least_whole_number(shape: tuple[int, int]) -> None:
+    across = preparation_stages._compute_stage_width(np.zeros(shape, np.uint8))
+    large = preparation_stages._enlarge_stage_image(np.zeros(shape, np.uint8), across)
+    times = large.shape[1] // shape[1]
+    assert large.shape == (times * shape[0], times * shape[1])
+    assert (times - 1) * shape[1] < across <= times * shape[1]

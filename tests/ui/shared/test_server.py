@@ -181,3 +181,17 @@ def test_as_many_open_files_are_asked_for_as_any_number_of_tabs_needs() -> None:
         check=True,
     )
     assert done.stdout.split() == [str(most)] * 2, "of itself, and of what it starts"
+
+
+@pytest.mark.parametrize(("wanted", "kept"), [(120, 10), (2, 2)])
+def test_with_few_open_files_closed_tabs_are_kept_for_at_most_10_seconds(wanted: int, kept: int) -> None:
+    script = (
+        "from streamlit import config\n"
+        "from ensemble.ui.shared import server\n"
+        f"config.set_option('server.disconnectedSessionTTL', {wanted})\n"
+        "assert server.raise_tab_limit()\n"
+        "print(config.get_option('server.disconnectedSessionTTL'))"
+    )
+    limited = ["bash", "-c", f'ulimit -n {FEW}; exec "$@"', "bash", sys.executable, "-c", script]
+    env = {**os.environ, "PYTHONPATH": str(REPO)}
+    assert subprocess.run(limited, env=env, capture_output=True, text=True, check=True).stdout.split() == [str(kept)]

@@ -82,6 +82,15 @@ def test_what_is_wrong_is_said_with_the_cause_and_a_rate_to_try() -> None:
     )
 
 
+def test_network_advice_is_reported_as_the_likely_cause() -> None:
+    run = ended([0.092] * 4, 0.092, learning_rate=10.0)
+    (run.path / "network_advice.json").write_text('{"advice": ["Its last layer ends in a ReLU: leave it out."]}')
+    assert chance_level.describe_chance_level(run) == (
+        "At chance level: 9.2 % right, guessing gives 10.2 %. The likely cause is its network. "
+        "Its last layer ends in a ReLU: leave it out."
+    )
+
+
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
