@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from ensemble.analysis.planning.plan_grid import EnsemblePlan
 from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.datasets.partition.split import count_holdout_images
-from ensemble.errors import ConfigError
 from ensemble.runs.store import Run, require_training_config
 
 
@@ -29,34 +28,6 @@ class PlanCosts:
     def training_seconds(self, plan: EnsemblePlan) -> float | None:
         """How long a plan would have taken; None where the rate is not known."""
         return self.training_work(plan) / self.rate if self.rate else None
-
-    def affordable_passes(self, work: float | None = None, seconds: float | None = None) -> int:
-        """How many passes of one member a budget pays for.
-
-        Args:
-          work: the budget in images times members, or
-          seconds: in seconds.
-
-        Raises:
-          ConfigError: it is not above 0, is in seconds and the rate is not known, or pays for
-            no pass at all.
-        """
-        budget = seconds if work is None else work
-        if budget is None or not budget > 0:
-            raise ConfigError("A budget is above 0: give it in images times members, or in seconds.")
-        if work is None:
-            if not self.rate:
-                raise ConfigError(
-                    "This run does not tell how fast it trained: give the budget in images times members."
-                )
-            work = budget * self.rate
-        # A budget that was said in rounded seconds still pays for what it was said of.
-        passes = int(min(work / self.images * (1 + 1e-9), 10**9))
-        if not passes:
-            least = f"{self.images:,} images times members"
-            least += f" or {self.images / self.rate:.2g} seconds" if self.rate else ""
-            raise ConfigError(f"That pays for no epoch of a single member: choose at least {least}.")
-        return passes
 
 
 def estimate_plan_costs(run: Run) -> PlanCosts:

@@ -25,7 +25,8 @@ def test_a_picture_lies_as_its_camera_says(orientation, kind, pixels, tmp_path):
     exif[0x0112] = orientation
     image.save(path := tmp_path / f"one.{kind}", exif=exif, lossless=True)
     upright = np.asarray(ImageOps.exif_transpose(Image.open(path)).convert("RGB"))
-    size, grey = picture_decoding.read_picture_header(path)
+    traits = picture_decoding.read_picture_traits(path)
+    size, grey = traits.size, traits.grey
     assert (size, grey) == (upright.shape[:2], False)
     assert (picture_decoding.read_picture_pixels(path, DatasetImageFormat(*size, 3, resize=False)) == upright).all()
 
@@ -33,7 +34,7 @@ def test_a_picture_lies_as_its_camera_says(orientation, kind, pixels, tmp_path):
 def test_sixteen_bits_keep_their_upper_eight(tmp_path):
     values = np.random.default_rng(0).integers(0, 2**16, (6, 4), np.uint16)
     Image.fromarray(values).save(path := tmp_path / "deep.png")
-    assert picture_decoding.read_picture_header(path)[1]
+    assert picture_decoding.read_picture_traits(path).grey
     assert (picture_decoding.read_picture_pixels(path, GREY)[:, :, 0] == values // 256).all()
 
 
@@ -51,7 +52,7 @@ def test_a_palette_becomes_its_colours_and_one_of_greys_is_grey(pixels, tmp_path
     assert (picture_decoding.read_picture_pixels(coloured, COLOUR) == np.asarray(image.convert("RGB"))).all()
     image.putpalette([level for level in range(256) for _ in range(3)])
     image.save(grey := tmp_path / "grey.png")
-    assert (picture_decoding.read_picture_header(coloured)[1], picture_decoding.read_picture_header(grey)[1]) == (
+    assert (picture_decoding.read_picture_traits(coloured).grey, picture_decoding.read_picture_traits(grey).grey) == (
         False,
         True,
     )
@@ -110,7 +111,7 @@ def test_a_bomb_is_refused_by_its_header(tmp_path, monkeypatch):
         picture_decoding.silence_pillow_warnings(),
         pytest.raises(picture_decoding.UnreadablePictureError, match="10,000×10,000 pixels"),
     ):
-        picture_decoding.read_picture_header(path)
+        picture_decoding.read_picture_traits(path)
 
 
 def test_a_few_that_cannot_be_read_are_listed_and_too_many_refused(draw, add):

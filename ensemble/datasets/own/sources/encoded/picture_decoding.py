@@ -105,16 +105,6 @@ class PictureTraits:
     clear: bool
 
 
-def read_picture_header(path: PictureFile) -> tuple[Size, bool]:
-    """A picture's (height, width) as shown, and whether it is grey, without reading its pixels.
-
-    Raises:
-      UnreadablePictureError: it is no picture, or too large.
-    """
-    traits = read_picture_traits(path)
-    return traits.size, traits.grey
-
-
 def read_picture_traits(path: PictureFile) -> PictureTraits:
     """What a picture's header says, without reading its pixels.
 
