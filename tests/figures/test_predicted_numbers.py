@@ -6,6 +6,7 @@ import pytest
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.figures.palette import Palette
 from ensemble.views.numeric import numeric_predicted as predicted_numbers
+from ensemble.views.numeric import numeric_worst
 
 TARGETS = np.array([1.0, 4.0, 2.5, 9.0])
 MEAN = np.array([[1.5, 3.0, 2.0, 6.0], [2.5, 4.0, 2.0, 7.0]])
@@ -33,14 +34,12 @@ def test_true_numbers_go_to_the_right_and_intervals_reach_their_ends(palette: Pa
 
 def test_the_distance_from_0_of_a_member_is_its_excess_of_predictions(palette: Palette) -> None:
     chosen = np.array([3, 0])
-    chart = predicted_numbers.plot_member_numbers(
-        ENSEMBLE, TARGETS, chosen, NAMES, ["one", "two"], "", "title", palette
-    )
+    chart = numeric_worst.plot_member_numbers(ENSEMBLE, TARGETS, chosen, NAMES, ["one", "two"], "", "title", palette)
     lines = {trace.name: list(trace.x) for trace in chart.data}
     assert lines["one"] == [-3.0, 0.5]
     assert lines["two"] == [-2.0, 1.5]
     assert lines["ensemble"] == [-2.5, 1.0]
     assert list(chart.layout.yaxis.ticktext) == ["d", "a"]
-    table = predicted_numbers.tabulate_member_numbers(ENSEMBLE, TARGETS, chosen, ["one", "two"])
+    table = numeric_worst.tabulate_member_numbers(ENSEMBLE, TARGETS, chosen, ["one", "two"])
     rows = table[["example", "member", "target", "predicted"]].to_numpy().tolist()
     assert rows == [[3, "one", 9.0, 6.0], [3, "two", 9.0, 7.0], [0, "one", 1.0, 1.5], [0, "two", 1.0, 2.5]]

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
+from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_diagnosis import measure_mean_error
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.figures import chart_style
-from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette, member_color, member_opacity
+from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
 from ensemble.numeric.numeric_predictions import NumericCurve
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
@@ -96,7 +96,6 @@ def _describe_predicted_curve(curve: NumericCurve) -> str:
 
 
 MAX_POINTS = 400  # more would be sent and not be told apart
-_MAX_LETTERS = 24  # of an example's name on an axis
 
 
 def plot_predicted_numbers(
@@ -196,98 +195,6 @@ def tabulate_predicted_numbers(
     if ends is not None:
         columns |= {"low": ends[0], "high": ends[1]}
     return pd.DataFrame(columns)
-
-
-def plot_member_numbers(
-    ensemble: NumericEnsemble,
-    targets: Doubles,
-    chosen: NDArray[np.intp],
-    names: Sequence[str],
-    member_names: Sequence[str],
-    unit: str,
-    title: str,
-    palette: Palette,
-) -> "go.Figure":
-    """What every member predicts of some examples, a row each, less what is true.
-
-    Args:
-      targets: (N,).
-      chosen: (K,), the examples, the first on top.
-      unit: of the targets; "" where it is not known.
-    """
-    import plotly.graph_objects as go
-
-    unit = escape_plotly_text(unit)
-    member_names = [escape_plotly_text(name) for name in member_names]
-    rows = np.arange(len(chosen))
-    offsets = np.linspace(-0.28, 0.28, ensemble.members) if ensemble.members > 1 else np.zeros(1)
-    chart = go.Figure()
-    chart.add_vline(0, line={"color": MUTED_COLOR, "dash": "dash", "width": 1.5})
-    many = ensemble.members > 7
-    for member, name in enumerate(member_names):
-        values = ensemble.mean[member][chosen] - targets[chosen]
-        spread = np.sqrt(ensemble.variance[member][chosen]) if isinstance(ensemble, NormalMixture) else None
-        error_x = {"error_x": {"array": spread, "thickness": 1, "width": 0}} if spread is not None else {}
-        chart.add_scatter(
-            x=values,
-            y=rows + offsets[member],
-            mode="markers",
-            name=f"{ensemble.members} members" if many else name,
-            legendgroup="members" if many else name,
-            showlegend=member == 0 or not many,
-            marker={"color": member_color(member, ensemble.members), "size": 6},
-            opacity=member_opacity(ensemble.members),
-            hoverinfo="text",
-            hovertext=[
-                f"{name}: {format_with_unit(ensemble.mean[member][n], unit)}"
-                + (f" ± {formats.format_significant(spread[k])}" if spread is not None else "")
-                for k, n in enumerate(chosen)
-            ],
-            **error_x,
-        )
-    mean = ensemble.compute_mean()
-    chart.add_scatter(
-        x=mean[chosen] - targets[chosen],
-        y=rows,
-        mode="markers",
-        name="ensemble",
-        marker={"color": palette.ink, "size": 12, "symbol": "line-ns-open", "line": {"width": 3}},
-        hoverinfo="text",
-        hovertext=[
-            f"Ensemble: {format_with_unit(mean[n], unit)}, is {format_with_unit(targets[n], unit)}" for n in chosen
-        ],
-    )
-    height = 140 + 46 * len(chosen)
-    chart.update_layout(chart_style.build_chart_layout(title, height, palette))
-    of_unit = f", {unit}" if unit else ""
-    chart.update_xaxes(title=f"predicted less true{of_unit}", fixedrange=True)
-    chart.update_yaxes(
-        tickvals=rows,
-        ticktext=[escape_plotly_text(names[n][:_MAX_LETTERS]) for n in chosen],
-        range=[len(chosen) - 0.4, -0.6],
-        fixedrange=True,
-        automargin=True,
-    )
-    return chart
-
-
-def tabulate_member_numbers(
-    ensemble: NumericEnsemble, targets: Doubles, chosen: NDArray[np.intp], member_names: Sequence[str]
-) -> pd.DataFrame:
-    """A row an example and member; examples are numbered from 0."""
-    return pd.DataFrame(
-        [
-            {
-                "example": int(n),
-                "member": name,
-                "target": targets[n],
-                "predicted": ensemble.mean[member][n],
-                "spread": np.sqrt(ensemble.variance[member][n]) if isinstance(ensemble, NormalMixture) else None,
-            }
-            for n in chosen
-            for member, name in enumerate(member_names)
-        ]
-    )
 
 
 def build_numeric_predicted(numbers: EvaluatedNumbers) -> View:

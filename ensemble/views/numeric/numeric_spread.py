@@ -1,12 +1,10 @@
 """Spread: what of it is noise and what disagreement, and whether it follows the error."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.numeric.numeric_committees import NumericCommittee
 from ensemble.analysis.numeric.numeric_diagnosis import SpreadSkill, measure_spread_skill
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette
@@ -73,76 +71,6 @@ def _describe_spread_bin(skill: SpreadSkill, b: int, unit: str) -> str:
     )
 
 
-def _describe_spread_chart(skill: SpreadSkill, unit: str) -> str:
-    ends = (_describe_spread_bin(skill, b, unit) for b in (0, len(skill.bins) - 1))
-    return f"Error over predicted spread, in {len(skill.bins)} bins. {'; '.join(ends)}"
-
-
-def _tabulate_spread_skill(skill: SpreadSkill) -> pd.DataFrame:
-    return pd.DataFrame([vars(each) for each in skill.bins])
-
-
-def plot_committee_errors(
-    committees: Sequence[NumericCommittee], members: Sequence[float], unit: str, title: str, palette: Palette
-) -> "go.Figure":
-    """The RMSE of smaller ensembles of these members over their size, and each member's.
-
-    Args:
-      committees: of every size from 1.
-      members: (M,), the members' RMSE.
-      unit: of the targets; "" where it is not known.
-    """
-    import plotly.graph_objects as go
-
-    unit = escape_plotly_text(unit)
-    chart = go.Figure()
-    chart.add_scatter(
-        x=[1] * len(members),
-        y=list(members),
-        mode="markers",
-        name="each member",
-        marker={"color": MUTED_COLOR, "size": 8},
-        hoverinfo="text",
-        hovertext=[f"Member {m + 1}: {format_with_unit(error, unit)}" for m, error in enumerate(members)],
-    )
-    errors = [float(np.sqrt(each.squared_error)) for each in committees]
-    chart.add_scatter(
-        x=[each.members for each in committees],
-        y=errors,
-        mode="lines+markers",
-        line=chart_style.style_ensemble_line(palette),
-        marker={"size": 8},
-        name="mean of all choices",
-        hoverinfo="text",
-        hovertext=[
-            f"{formats.format_count(each.members, 'member')}: {format_with_unit(error, unit)}"
-            for each, error in zip(committees, errors, strict=True)
-        ],
-    )
-    chart.update_layout(chart_style.build_chart_layout(title, 380, palette))
-    chart.update_xaxes(title="members", dtick=1 if len(committees) <= 20 else None, fixedrange=True)
-    chart.update_yaxes(title=f"RMSE, {unit}" if unit else "RMSE", fixedrange=True, automargin=True)
-    return chart
-
-
-def describe_committee_chart(committees: Sequence[NumericCommittee], unit: str) -> str:
-    first, last = committees[0], committees[-1]
-    return (
-        f"RMSE over the number of members: from {format_with_unit(first.squared_error**0.5, unit)} "
-        f"of one to {format_with_unit(last.squared_error**0.5, unit)} of {last.members}"
-    )
-
-
-def tabulate_committee_errors(committees: Sequence[NumericCommittee]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "members": [each.members for each in committees],
-            "rmse": [each.squared_error**0.5 for each in committees],
-            "crps": [each.crps for each in committees],
-        }
-    )
-
-
 _SPREAD_NAMES = {
     "normal": "The predicted spread is the mixture’s standard deviation.",
     "quantiles": "The predicted spread is half the width of the widest central interval.",
@@ -179,18 +107,19 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
 
 def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
     """The error of examples with a like spread, over that spread."""
+    ends = (_describe_spread_bin(skill, b, numbers.unit) for b in (0, len(skill.bins) - 1))
     title = f"Spread and error · {numbers.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=_describe_spread_chart(skill, numbers.unit),
+            alt=f"Error over predicted spread, in {len(skill.bins)} bins. {'; '.join(ends)}",
             explanation="Each point is an even share of the examples. Above the dashed line: "
             "further off than predicted.",
             draw=lambda palette: _plot_spread_skill(skill, numbers.unit, title, palette),
             key="numeric_spread",
             file="spread",
             title="Error by predicted spread",
-            table=lambda: _tabulate_spread_skill(skill),
+            table=lambda: pd.DataFrame([vars(each) for each in skill.bins]),
         )
     )
 

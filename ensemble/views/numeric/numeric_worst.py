@@ -1,20 +1,32 @@
 """The worst examples: where the ensemble is furthest off, and what each member predicts there."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
-from ensemble.views.numeric import numeric_predicted as figures
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.figures import chart_style
+from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
+from ensemble.wording.escaping import escape_plotly_text
 from ensemble.wording.formats import format_significant
+from ensemble.wording.numeric_predictions import format_with_unit
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _MAX_EXAMPLES = 10
 _MAX_MEMBER_COLUMNS = 16
+_MAX_LETTERS = 24  # of an example's name on an axis
 _ORDERS = {"error": "Furthest off", "surprise": "Most surprising", "disagreement": "Most disputed"}
 _ORDER_CHOICE = Choice(
     "worst",
@@ -57,7 +69,7 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
             + ", ".join(numbers.example_names[n] for n in chosen)
             + "; what each member predicts, less what is true",
             explanation="Each member’s number and its spread, less what is true; the ensemble is the bar.",
-            draw=lambda palette: figures.plot_member_numbers(
+            draw=lambda palette: plot_member_numbers(
                 numbers.predicted,
                 numbers.targets,
                 chosen=chosen,
@@ -70,9 +82,7 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
             key="numeric_worst",
             file="worst",
             title=f"{_ORDERS[order]} examples",
-            table=lambda: figures.tabulate_member_numbers(
-                numbers.predicted, numbers.targets, chosen, numbers.member_names
-            ),
+            table=lambda: tabulate_member_numbers(numbers.predicted, numbers.targets, chosen, numbers.member_names),
         )
     )
     yield Table(
@@ -120,6 +130,98 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
             row[name if name not in row else f"{name} (member)"] = text
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def plot_member_numbers(
+    ensemble: NumericEnsemble,
+    targets: Doubles,
+    chosen: NDArray[np.intp],
+    names: Sequence[str],
+    member_names: Sequence[str],
+    unit: str,
+    title: str,
+    palette: Palette,
+) -> "go.Figure":
+    """What every member predicts of some examples, a row each, less what is true.
+
+    Args:
+      targets: (N,).
+      chosen: (K,), the examples, the first on top.
+      unit: of the targets; "" where it is not known.
+    """
+    import plotly.graph_objects as go
+
+    unit = escape_plotly_text(unit)
+    member_names = [escape_plotly_text(name) for name in member_names]
+    rows = np.arange(len(chosen))
+    offsets = np.linspace(-0.28, 0.28, ensemble.members) if ensemble.members > 1 else np.zeros(1)
+    chart = go.Figure()
+    chart.add_vline(0, line={"color": MUTED_COLOR, "dash": "dash", "width": 1.5})
+    many = ensemble.members > 7
+    for member, name in enumerate(member_names):
+        values = ensemble.mean[member][chosen] - targets[chosen]
+        spread = np.sqrt(ensemble.variance[member][chosen]) if isinstance(ensemble, NormalMixture) else None
+        error_x = {"error_x": {"array": spread, "thickness": 1, "width": 0}} if spread is not None else {}
+        chart.add_scatter(
+            x=values,
+            y=rows + offsets[member],
+            mode="markers",
+            name=f"{ensemble.members} members" if many else name,
+            legendgroup="members" if many else name,
+            showlegend=member == 0 or not many,
+            marker={"color": member_color(member, ensemble.members), "size": 6},
+            opacity=member_opacity(ensemble.members),
+            hoverinfo="text",
+            hovertext=[
+                f"{name}: {format_with_unit(ensemble.mean[member][n], unit)}"
+                + (f" ± {formats.format_significant(spread[k])}" if spread is not None else "")
+                for k, n in enumerate(chosen)
+            ],
+            **error_x,
+        )
+    mean = ensemble.compute_mean()
+    chart.add_scatter(
+        x=mean[chosen] - targets[chosen],
+        y=rows,
+        mode="markers",
+        name="ensemble",
+        marker={"color": palette.ink, "size": 12, "symbol": "line-ns-open", "line": {"width": 3}},
+        hoverinfo="text",
+        hovertext=[
+            f"Ensemble: {format_with_unit(mean[n], unit)}, is {format_with_unit(targets[n], unit)}" for n in chosen
+        ],
+    )
+    height = 140 + 46 * len(chosen)
+    chart.update_layout(chart_style.build_chart_layout(title, height, palette))
+    of_unit = f", {unit}" if unit else ""
+    chart.update_xaxes(title=f"predicted less true{of_unit}", fixedrange=True)
+    chart.update_yaxes(
+        tickvals=rows,
+        ticktext=[escape_plotly_text(names[n][:_MAX_LETTERS]) for n in chosen],
+        range=[len(chosen) - 0.4, -0.6],
+        fixedrange=True,
+        automargin=True,
+    )
+    return chart
+
+
+def tabulate_member_numbers(
+    ensemble: NumericEnsemble, targets: Doubles, chosen: NDArray[np.intp], member_names: Sequence[str]
+) -> pd.DataFrame:
+    """A row an example and member; examples are numbered from 0."""
+    return pd.DataFrame(
+        [
+            {
+                "example": int(n),
+                "member": name,
+                "target": targets[n],
+                "predicted": ensemble.mean[member][n],
+                "spread": np.sqrt(ensemble.variance[member][n]) if isinstance(ensemble, NormalMixture) else None,
+            }
+            for n in chosen
+            for member, name in enumerate(member_names)
+        ]
+    )
 
 
 VIEW = RegisteredView(
