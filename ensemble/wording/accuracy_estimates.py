@@ -151,19 +151,6 @@ def _list_accuracy_estimate_notes(estimate: AccuracyEstimate, fit: AccuracyFit, 
     return notes
 
 
-def _tabulate_accuracy_estimates(estimate: AccuracyEstimate) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "estimated from": ESTIMATOR_TITLES[name],
-                "right": formats.format_percent(share.value, places=1),
-                "95 % interval": formats.format_percent_range(share.low, share.high, 1),
-            }
-            for name, share in estimate.estimates.items()
-        ]
-    )
-
-
 def describe_estimate_basis(fit: Mapping[str, Any], estimate: Mapping[str, Any], noun: str) -> str:
     """What the estimates under shift are fitted on, and how to read their figure.
 
@@ -235,7 +222,17 @@ class AccuracyStatement:
     @property
     def table(self) -> pd.DataFrame:
         """A row for each estimate; empty where there is no answer."""
-        return _tabulate_accuracy_estimates(self.estimate) if self.told else pd.DataFrame()
+        estimates = self.estimate.estimates if self.told else {}
+        return pd.DataFrame(
+            [
+                {
+                    "estimated from": ESTIMATOR_TITLES[name],
+                    "right": formats.format_percent(share.value, places=1),
+                    "95 % interval": formats.format_percent_range(share.low, share.high, 1),
+                }
+                for name, share in estimates.items()
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"<AccuracyStatement: {self.sentence}>"

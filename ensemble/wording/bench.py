@@ -26,13 +26,9 @@ def _describe_precision_speed(bench: BenchResult, gain: float) -> str:
         return "is about as fast as float32 here"
     if gain > 1:
         return f"is {format_ratio(gain)} as fast as float32 here"
-    return f"is slower here and takes {format_ratio(1 / gain)} as long as float32{_explain_slow_bfloat16(bench)}"
-
-
-def _explain_slow_bfloat16(bench: BenchResult) -> str:
-    """Return why bfloat16 is slow, if that is known."""
     emulated = bench.platform == "cpu" and not bench.fast_bfloat16
-    return ": the processor has no bfloat16 units" if emulated else ""
+    why = ": the processor has no bfloat16 units" if emulated else ""
+    return f"is slower here and takes {format_ratio(1 / gain)} as long as float32{why}"
 
 
 def describe_bfloat16_support(

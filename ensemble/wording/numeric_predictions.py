@@ -22,7 +22,7 @@ METRIC_NAMES = {
 }
 NO_SPREAD_SENTENCE = "Members gave numbers without a spread: there is no NLL, no CRPS and no interval of theirs."
 _MAX_LISTED_SUSPECTS = 5
-_PIT_SHAPES = {
+PIT_SHAPES = {
     "even": "No sign that its spreads are wrong: targets fall about as evenly as they should in what is predicted",
     "narrow": "Too many targets fall at the ends of what is predicted: its spreads are too small",
     "wide": "Too many targets fall in the middle of what is predicted: its spreads are too large",
@@ -159,10 +159,6 @@ def describe_conformal_intervals(evaluation: NumericEvaluation) -> str:
         f"new targets like these: the {chosen} was chosen on {conformal.calibrated_on:,} of the "
         f"examples and held {held} of {conformal.counted_on:,} others."
     )
-
-
-def describe_pit(histogram: PitHistogram) -> str:
-    return _PIT_SHAPES[histogram.shape]
 
 
 def describe_pit_evidence(histogram: PitHistogram, examples: int) -> str:

@@ -43,7 +43,7 @@ def tabulate_comparison(table: ComparisonTable, differ: bool) -> pd.DataFrame:
     rows |= _format_setting_rows(table, True)
     for metric in COMPARISON_METRICS:
         texts = [
-            _format_metric_with_interval(metric, column.metrics[metric.name], _count_test_images(column))
+            _format_metric_with_interval(metric, column.metrics[metric.name], column.group.runs[0].data.test_size)
             for column in table.columns
         ]
         if any(text != "–" for text in texts):
@@ -66,10 +66,6 @@ def _format_setting_rows(table: ComparisonTable, differ: bool) -> dict[str, list
         for setting in table.settings
         if setting.differs == differ and any(setting.texts)
     }
-
-
-def _count_test_images(column: GroupColumn) -> int:
-    return column.group.runs[0].data.test_size
 
 
 def _format_metric_with_interval(metric: Metric, figure: MetricEstimate, n: int) -> str:

@@ -60,14 +60,6 @@ def _plot_pit_histogram(histogram: PitHistogram, title: str, palette: Palette) -
     return chart
 
 
-def _describe_pit_chart(histogram: PitHistogram) -> str:
-    counts = ", ".join(f"{count:,}" for count in histogram.counts)
-    return (
-        f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to its high end: "
-        f"{counts}; chance leaves all between {histogram.low:,.0f} and {histogram.high:,.0f}"
-    )
-
-
 def _tabulate_pit_histogram(histogram: PitHistogram) -> pd.DataFrame:
     edges = np.linspace(0, 1, len(histogram.counts) + 1)
     return pd.DataFrame(
@@ -129,25 +121,13 @@ def _plot_interval_coverage(coverage: Sequence[IntervalCoverage], title: str, pa
     return chart
 
 
-def _describe_coverage_chart(coverage: Sequence[IntervalCoverage]) -> str:
-    parts = [
-        f"{formats.format_percent(each.level, figures=2)} promised, {formats.format_percent(each.held, figures=3)} held"
-        for each in coverage
-    ]
-    return f"Intervals: {'; '.join(parts)}"
-
-
-def _tabulate_coverage(coverage: Sequence[IntervalCoverage]) -> pd.DataFrame:
-    return pd.DataFrame([vars(each) for each in coverage])
-
-
 def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
     evaluation = numbers.evaluation
     if evaluation.form == "points":
         yield Paragraph(words.NO_SPREAD_SENTENCE, "answer")
     elif isinstance(numbers.predicted, NormalMixture):
         histogram = measure_pit_histogram(numbers.predicted, numbers.targets, numbers.groups)
-        yield Paragraph(f"{words.describe_pit(histogram)}.", "answer")
+        yield Paragraph(f"{words.PIT_SHAPES[histogram.shape]}.", "answer")
         yield Paragraph(words.describe_pit_evidence(histogram, numbers.n), "evidence")
     elif coverage := evaluation.main_coverage:
         clause = words.describe_coverage(coverage)
@@ -181,11 +161,13 @@ def build_numeric_calibration(numbers: EvaluatedNumbers) -> View:
 def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
     assert isinstance(numbers.predicted, NormalMixture)
     histogram = measure_pit_histogram(numbers.predicted, numbers.targets, numbers.groups)
+    counts = ", ".join(f"{count:,}" for count in histogram.counts)
     title = f"Where targets fall · {numbers.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=_describe_pit_chart(histogram),
+            alt=f"Targets in {len(histogram.counts)} even bins of what is predicted, from its low end to its high end: "
+            f"{counts}; chance leaves all between {histogram.low:,.0f} and {histogram.high:,.0f}",
             explanation="Even where predictions are calibrated; chance leaves every bar within the "
             "band in 95 of 100 such pictures. High ends: spreads too small.",
             draw=lambda palette: _plot_pit_histogram(histogram, title, palette),
@@ -199,17 +181,21 @@ def _build_pit_figure(numbers: EvaluatedNumbers) -> View:
 
 def _build_coverage_figure(numbers: EvaluatedNumbers) -> View:
     coverage = numbers.evaluation.coverage
+    parts = [
+        f"{formats.format_percent(each.level, figures=2)} promised, {formats.format_percent(each.held, figures=3)} held"
+        for each in coverage
+    ]
     title = f"Intervals · {numbers.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=_describe_coverage_chart(coverage),
+            alt=f"Intervals: {'; '.join(parts)}",
             explanation="Below the dashed line: intervals that hold fewer targets than they promise.",
             draw=lambda palette: _plot_interval_coverage(coverage, title, palette),
             key="numeric_coverage",
             file="coverage",
             title="Held against promised",
-            table=lambda: _tabulate_coverage(coverage),
+            table=lambda: pd.DataFrame([vars(each) for each in coverage]),
         )
     )
 

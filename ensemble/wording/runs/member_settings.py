@@ -127,12 +127,7 @@ def _format_member_numbers(members: Sequence[int]) -> str:
     texts = [f"{m + 1}" for m in members]
     if len(texts) > 2 and members[-1] - members[0] == len(members) - 1:
         return f"{texts[0]} to {texts[-1]}"
-    return _join_phrases(texts)
-
-
-def _join_phrases(parts: Sequence[str]) -> str:
-    """Parts of a sentence: "one", "one and two", "one, two and three"."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 def _format_brief_value(value: float, figures: int) -> str:

@@ -119,9 +119,9 @@ def _describe_step_times(trace: SolveTrace, many: SolveTrace, bought: Speedup) -
             f"{format_ratio(_compute_shown_ratio(one_seconds, many_seconds))} as fast. "
             f"{_describe_compile_payoff(bought, trace)}"
         )
+    these = "This 1 iteration does" if done == 1 else f"These {done:,} iterations do"
     return (
-        f"{_describe_undecided_speedup(bought, done)}: o{on}, and {slow} on one without "
-        f"pmap{_format_speedup_interval(bought)}."
+        f"{these} not tell whether pmap pays: o{on}, and {slow} on one without pmap{_format_speedup_interval(bought)}."
     )
 
 
@@ -132,11 +132,6 @@ def _compute_shown_ratio(first: float, second: float) -> float:
     """
     shown = [float(f"{seconds:.{1 if seconds < 0.1 else 2}e}") for seconds in (first, second)]
     return shown[0] / shown[1]
-
-
-def _describe_undecided_speedup(bought: Speedup, done: int) -> str:
-    these = "This 1 iteration does" if done == 1 else f"These {done:,} iterations do"
-    return f"{these} not tell whether pmap pays"
 
 
 def _format_speedup_interval(bought: Speedup) -> str:
