@@ -214,17 +214,6 @@ def tabulate_temperatures(scaled: TemperatureComparison, named: Mapping[str, str
     return pd.DataFrame(columns)
 
 
-def _explain_temperature_table(noun: str) -> str:
-    """How to read `tabulate_temperatures`."""
-    return (
-        f"A temperature below 1 makes it surer, above 1 less sure; which {pluralize_noun(noun)} it "
-        "gets right hardly changes. NLL: what the label's probability costs, in nats; saved: the "
-        "95 % interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
-        "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
-        "the worst bin, which may hold a single image."
-    )
-
-
 def _describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
     gain = members.score - ensemble.score
     resolved = ensemble.resolution - members.resolution
@@ -257,23 +246,8 @@ def _tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> p
     )
 
 
-def _explain_brier_parts(noun: str) -> str:
-    """How to read `_tabulate_brier_parts`."""
-    images = pluralize_noun(noun)
-    return (
-        "Brier = reliability − resolution + uncertainty. Reliability: how far probabilities are "
-        "from how often they come true (less is better; without the part that chance makes, so it "
-        f"can be a little below 0). Resolution: how well {images} are told apart (more is better). "
-        f"Uncertainty: of the labels, the same for every network. Over {BINS} bins of each class."
-    )
-
-
 def _format_part(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
-
-
-def _explain_missing_temperature(least: int, noun: str) -> str:
-    return f"Fewer than {least} test {pluralize_noun(noun)}: too few to say what a temperature gains."
 
 
 def compute_reliability_diagrams(predictions: EnsemblePredictions) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
@@ -397,12 +371,6 @@ def _describe_reliability_bin(bins: ReliabilityBins, b: int | np.integer, noun: 
     )
 
 
-def _describe_reliability_chart(bins: ReliabilityBins, noun: str) -> str:
-    """The picture in words: where most answers are, and how often they are right."""
-    b = int(bins.count.argmax())
-    return f"Accuracy over confidence in bins. The fullest bin has {_describe_reliability_bin(bins, b, noun)}"
-
-
 def _tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[ReliabilityBins]) -> pd.DataFrame:
     """Every bin of the ensemble and of each member: one row each."""
     named = [("ensemble", ensemble)]
@@ -419,13 +387,6 @@ def _tabulate_reliability(ensemble: ReliabilityBins, members: Sequence[Reliabili
             }
         )
         for name, bins in named
-    )
-
-
-def _explain_reliability_chart(noun: str) -> str:
-    return (
-        f"A point above the dashed line: {pluralize_noun(noun)} that it is more often right about "
-        "than it says. Below the picture, how many answers there are of each confidence."
     )
 
 
@@ -446,7 +407,10 @@ def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
     yield Table(
         "Brier score in parts",
         _tabulate_brier_parts(ensemble, members),
-        note=_explain_brier_parts(epoch.noun),
+        note="Brier = reliability − resolution + uncertainty. Reliability: how far probabilities are "
+        "from how often they come true (less is better; without the part that chance makes, so it "
+        f"can be a little below 0). Resolution: how well {pluralize_noun(epoch.noun)} are told apart (more is better). "
+        f"Uncertainty: of the labels, the same for every network. Over {BINS} bins of each class.",
         key="brier_parts_table",
         narrow=True,
     )
@@ -454,12 +418,14 @@ def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
 
 def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
     ensemble, members = epoch.measure(compute_reliability_diagrams)
+    fullest = _describe_reliability_bin(ensemble, int(ensemble.count.argmax()), epoch.noun)
     title = f"Reliability · {epoch.source}"
     yield Figures.single(
         Figure(
             label="",
-            alt=_describe_reliability_chart(ensemble, epoch.noun),
-            explanation=_explain_reliability_chart(epoch.noun),
+            alt=f"Accuracy over confidence in bins. The fullest bin has {fullest}",
+            explanation=f"A point above the dashed line: {pluralize_noun(epoch.noun)} that it is more often right "
+            "about than it says. Below the picture, how many answers there are of each confidence.",
             draw=lambda palette: plot_reliability_diagram(ensemble, members, epoch.noun, title, palette),
             key="calibration",
             file="calibration",
@@ -474,7 +440,8 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
     # Two halves take twice as many examples.
     least = temperature_scaling.MIN_JUDGED_EXAMPLES if epoch.fit else 2 * temperature_scaling.MIN_JUDGED_EXAMPLES
     if epoch.n < least:
-        yield Paragraph(_explain_missing_temperature(least, epoch.noun), "note")
+        few = f"Fewer than {least} test {pluralize_noun(epoch.noun)}: too few to say what a temperature gains."
+        yield Paragraph(few, "note")
         return
     scaled = epoch.measure(_fit_temperatures, fitted=True)
     yield Paragraph(describe_temperature_gain(scaled, epoch.noun), "finding")
@@ -485,7 +452,11 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
     yield Table(
         "What a temperature saves",
         tabulate_temperatures(scaled, columns),
-        note=_explain_temperature_table(epoch.noun),
+        note=f"A temperature below 1 makes it surer, above 1 less sure; which {pluralize_noun(epoch.noun)} it "
+        "gets right hardly changes. NLL: what the label's probability costs, in nats; saved: the "
+        "95 % interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
+        "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
+        "the worst bin, which may hold a single image.",
         key="calibration_table",
     )
 

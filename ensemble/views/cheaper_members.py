@@ -32,17 +32,6 @@ def _format_cheaper_ensemble(worth: CheapEnsembleWorth) -> str:
     }[worth.kind]
 
 
-def _describe_ensemble_worth(worth: CheapEnsembleWorth) -> str:
-    """What it is worth: "This snapshot ensemble is worth 1.7 independent members (…)"."""
-    subject = {
-        "member": "One member as it is",
-        "last": f"The checkpoint ensemble of the last {len(worth.epochs)} epochs",
-        "snapshots": "This snapshot ensemble",
-        "swa": "The member with averaged parameters",
-    }[worth.kind]
-    return f"{subject} is worth {format_member_equivalent(worth.equivalent)}."
-
-
 def describe_best_cheaper_ensemble(worths: CheapEnsembleWorths) -> str:
     """The cheaper ensemble that is worth most, in a line; "" where there is none.
 
@@ -54,7 +43,12 @@ def describe_best_cheaper_ensemble(worths: CheapEnsembleWorths) -> str:
     best = max(cheaper, key=lambda row: (row.equivalent.value, -row.networks))
     if not best.equivalent.low and math.isinf(best.equivalent.high):
         return "Too few test images or members to say what cheaper ensembles are worth."
-    return _describe_ensemble_worth(best)
+    subject = {
+        "last": f"The checkpoint ensemble of the last {len(best.epochs)} epochs",
+        "snapshots": "This snapshot ensemble",
+        "swa": "The member with averaged parameters",
+    }[best.kind]
+    return f"{subject} is worth {format_member_equivalent(best.equivalent)}."
 
 
 def format_member_equivalent(equivalent: MemberEquivalent) -> str:

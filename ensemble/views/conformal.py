@@ -65,18 +65,14 @@ def describe_conformal_sets(threshold: ConformalThreshold, coverage: ConformalCo
     places = formats.count_percent_decimals(coverage.n)
     share = formats.format_percent(coverage.coverage, coverage.n)
     ends = formats.format_percent_range(*coverage.coverage_interval, places)
-    text = f"Lists of {_format_mean_set_size(coverage.mean_size)} hold the right {right} {share} of the time"
+    mean = formats.format_significant(coverage.mean_size)
+    text = f"Lists of {mean} classes on average hold the right {right} {share} of the time"
     level = format_set_level(threshold.error_rate)
     return (
         f"{text} ({ends}): less than promised ({level})."
         if coverage_p_value(threshold, coverage) < _BROKEN_PROMISE_LEVEL
         else f"{text} ({ends}; aim: {level})."
     )
-
-
-def _format_mean_set_size(mean: float) -> str:
-    """A mean size: "1.08 classes on average"."""
-    return f"{formats.format_significant(mean)} classes on average"
 
 
 def describe_calibration_images(fitted: int, judged: int, noun: str, halved: bool) -> str:

@@ -56,11 +56,12 @@ def _describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
         return ""
     ends = formats.format_percent_range(float(scores.low[lowest]), float(scores.high[lowest]), places=1)
     count = int(scores.counts[lowest])
+    chance = "" if scores.lowest_p < _SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"
     return (
         f"{int(scores.right[lowest]):,} of {formats.format_count(count, noun)} right: {ends} "
         f"(95 %, for all {present:,} classes at once); against the others "
         f"{format_p_value(scores.lowest_p)} (Fisher's exact test, corrected for {present:,} "
-        f"classes){_explain_silence(scores.lowest_p)}."
+        f"classes){chance}."
     )
 
 
@@ -170,10 +171,6 @@ def _format_score(score: ScoreInterval, n: int) -> str:
     places = formats.count_percent_decimals(n)
     ends = formats.format_percent_range(score.low, score.high, places)
     return f"{formats.format_percent(score.value, n)} ({ends})"
-
-
-def _explain_silence(p: float) -> str:
-    return "" if p < _SIGNIFICANT_P else "; of several equal classes chance always makes one the lowest"
 
 
 _CELL_PITCH = 40  # pixels from cell to cell: ten of them fit a phone

@@ -178,10 +178,6 @@ def select_spread_epochs(epochs: Sequence[int]) -> list[int]:
     return [epochs[place] for place in places]
 
 
-def _format_epochs(kept: Sequence[int]) -> str:
-    return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
-
-
 def describe_shown_epoch(run: runs.Run, epoch: int, epochs: Sequence[int]) -> str:
     """On what the shown epoch was chosen; "" for the last of a run without validation images."""
     usual = runs.select_default_epoch(run, epochs)
@@ -199,7 +195,8 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     if not kept:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
-        raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {_format_epochs(kept)}.")
+        listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {listed}.")
     epoch = runs.select_default_epoch(run, kept) if epoch is None else epoch
     dataset = runs.load_test_set(run)
     try:

@@ -210,19 +210,6 @@ def describe_committee_choice(held_out: bool) -> str:
     return f"By NLL, {selection_basis.CHOSEN_ON_VALIDATION}; the figures are those of all test images."
 
 
-def _tabulate_best_committees(judged: CommitteeEvaluation, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
-    """The best committee of each size, the smallest first, with its figures."""
-    rows = [_find_committee_row(judged, who) for who in picked]
-    return pd.DataFrame(
-        {
-            "size": [str(size) for size in range(1, judged.members + 1)],
-            "NLL": [formats.format_significant(judged.nll[row]) for row in rows],
-            "accuracy": [formats.format_percent(judged.accuracy[row], judged.n) for row in rows],
-            "members": [format_committee_members(who, judged.members) for who in picked],
-        }
-    )
-
-
 def _find_committee_row(judged: CommitteeEvaluation, who: tuple[int, ...]) -> int:
     mask = sum(1 << member for member in who)
     return int(np.flatnonzero(judged.masks == mask)[0])
@@ -422,11 +409,6 @@ def _build_lone_member_dots(judged: CommitteeEvaluation, name: str, palette: Pal
     ]
 
 
-def describe_committee_chart(curve: CommitteeCurve, name: str, n: int) -> str:
-    first, last = (format_committee_metric(curve.mean[0], name, n), format_committee_metric(curve.mean[-1], name, n))
-    return f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}"
-
-
 def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """Every size: how many committees, each figure's mean, least and largest; and beyond M.
 
@@ -462,18 +444,6 @@ _METRIC_GLOSSES = {
     "brier": "the squared distance to the label, 0 to 2",
     "ece": "how far confidence and accuracy lie apart",
 }
-
-
-def _explain_committee_chart(judged: CommitteeEvaluation, curve: CommitteeCurve, name: str) -> str:
-    first, last = (
-        format_committee_metric(curve.mean[0], name, judged.n),
-        format_committee_metric(curve.mean[-1], name, judged.n),
-    )
-    return (
-        f"{METRIC_NAMES[name]} ({_METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
-        f"average, to {last} for {format_all_members(judged.members)}; the band is from the "
-        f"best to the worst committee of a size. {_describe_judged_committees(judged)}."
-    )
 
 
 METRIC_CHOICE = Choice("figure", "Figure", METRIC_NAMES, "accuracy")
@@ -615,11 +585,14 @@ def _build_committee_figure(
     drawn_from: tuple[str, ...],
 ) -> Figure:
     curve = committees.committee_curve(judged, name)
+    first, last = (format_committee_metric(curve.mean[end], name, judged.n) for end in (0, -1))
     title = f"{METRIC_NAMES[name]} over the committee's size · {epoch.source}"
     return Figure(
         label=METRIC_NAMES[name],
-        alt=describe_committee_chart(curve, name, judged.n),
-        explanation=_explain_committee_chart(judged, curve, name),
+        alt=f"Mean {METRIC_NAMES[name]} over the committee's size, from {first} to {last}",
+        explanation=f"{METRIC_NAMES[name]} ({_METRIC_GLOSSES[name]}) goes from {first} for a single member, on "
+        f"average, to {last} for {format_all_members(judged.members)}; the band is from the "
+        f"best to the worst committee of a size. {_describe_judged_committees(judged)}.",
         draw=lambda palette: plot_committee_curve(judged, name, verdict, title, palette),
         key="committee",
         file=f"committee-{name}",
@@ -641,9 +614,19 @@ def _member_worth_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> Vi
 
 
 def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) -> View:
+    picked = epoch.measure(pick_best_committees, fitted=True)
+    rows = [_find_committee_row(judged, who) for who in picked]
+    table = pd.DataFrame(
+        {
+            "size": [str(size) for size in range(1, judged.members + 1)],
+            "NLL": [formats.format_significant(judged.nll[row]) for row in rows],
+            "accuracy": [formats.format_percent(judged.accuracy[row], judged.n) for row in rows],
+            "members": [format_committee_members(who, judged.members) for who in picked],
+        }
+    )
     yield Table(
         "The best committee of each size",
-        _tabulate_best_committees(judged, epoch.measure(pick_best_committees, fitted=True)),
+        table,
         True,
         describe_committee_choice(epoch.fit is not None),
         "committee_best",

@@ -25,7 +25,9 @@ def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, n
     named = faults.removal.member if sentences and faults.removal else None
     guessing = [member for member in faults.guessing if member != named]
     if guessing:
-        sentences.append((_describe_guessing_members(guessing), _explain_guessing(guessing, predictions, noun)))
+        numbers = join_items([member + 1 for member in guessing])
+        claim = f"Member {numbers} only guesses." if len(guessing) == 1 else f"Members {numbers} only guess."
+        sentences.append((claim, _explain_guessing(guessing, predictions, noun)))
     for group in faults.doubles:
         numbers = join_items([member + 1 for member in group])
         sentences.append(
@@ -61,12 +63,6 @@ def _describe_member_removal(
         f"{formats.format_image_difference(gain.digits, noun)} "
         f"{ensemble_gain.format_gain_interval(gain)}.{guess} {basis}. {_NEXT_STEP}"
     )
-
-
-def _describe_guessing_members(members: list[int]) -> str:
-    """Who only guesses; members are counted from 0."""
-    numbers = join_items([member + 1 for member in members])
-    return f"Member {numbers} only guesses." if len(members) == 1 else f"Members {numbers} only guess."
 
 
 def _explain_guessing(members: list[int], predictions: EnsemblePredictions, noun: str) -> str:

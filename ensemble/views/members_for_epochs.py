@@ -59,18 +59,6 @@ def _format_plan_metric(figure: str, share: float, n: int) -> str:
     return formats.format_percent(share, n) if figure == "accuracy" else formats.format_significant(share)
 
 
-def _format_plan_interval(figure: str, low: float, high: float, n: int) -> str:
-    """An interval in brackets: "(0.065 to 0.078)"."""
-    first = _format_plan_metric(figure, low, n)
-    return f"({first.removesuffix(' %')} to {_format_plan_metric(figure, high, n)})"
-
-
-def _format_plan_loss(figure: str, size: float) -> str:
-    """A loss in its unit: "0.0021 nats", "0.12 points"."""
-    unit, scale = ("points", 100) if figure == "accuracy" else ("nats", 1)
-    return f"{formats.format_significant(abs(size) * scale, 2)} {unit}"
-
-
 def _format_budget(costs: PlanCosts, passes: int) -> str:
     """What a budget comes to: "1,200,000 img·member, about 3 min"."""
     plan = EnsemblePlan(1, passes)
@@ -93,8 +81,9 @@ def describe_plan_evidence(choice: PlanChoice, costs: PlanCosts, n: int) -> str:
     """Return the plan's score on the test images, and the cheapest plan that may be as good."""
     best = choice.best_estimate
     value = _format_plan_metric(choice.metric, best.mean, n)
-    interval = _format_plan_interval(choice.metric, best.low, best.high, n)
-    score = f"{METRIC_NAMES[choice.metric]} {value} {interval} on the test images."
+    low = _format_plan_metric(choice.metric, best.low, n).removesuffix(" %")
+    high = _format_plan_metric(choice.metric, best.high, n)
+    score = f"{METRIC_NAMES[choice.metric]} {value} ({low} to {high}) on the test images."
     return f"{score} {_describe_other_plans(choice, costs)}"
 
 
@@ -131,11 +120,13 @@ def describe_runner_up(choice: PlanChoice, costs: PlanCosts, n: int, members: in
 def describe_plan_loss(figure: str, loss: PlanLoss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
     low, high = _format_loss_ends(figure, loss)
+    unit, scale = ("points", 100) if figure == "accuracy" else ("nats", 1)
     open_ = "" if loss.loss_sign else ", which may be chance"
     if not loss.mean:
-        return f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
+        return f"level with it (95 %: {low} to {high} {unit})"
     side = "better" if loss.mean < 0 else "worse"
-    return f"{side} by {_format_plan_loss(figure, loss.mean)} (95 %: {low} to {high}){open_}"
+    size = formats.format_significant(abs(loss.mean) * scale, 2)
+    return f"{side} by {size} {unit} (95 %: {low} to {high}){open_}"
 
 
 def _format_loss_ends(figure: str, loss: PlanLoss) -> tuple[str, str]:

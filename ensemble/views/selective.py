@@ -88,14 +88,6 @@ def _format_error_rate(error: float) -> str:
     return formats.format_percent(error, places=2)
 
 
-def _explain_risk_coverage_chart(ensemble: RiskCoverage, noun: str) -> str:
-    return (
-        f"From left to right more {pluralize_noun(noun)} are answered, the surest first: the "
-        "longer a curve stays low, the better wrong answers are told from right ones. With every "
-        f"{noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
-    )
-
-
 def compute_augrc(curve: RiskCoverage) -> float:
     """Compute the area under the generalized risk-coverage curve, in [0, 1/2]; lower is better.
 
@@ -366,7 +358,9 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
         Figure(
             label="",
             alt=describe_risk_coverage_chart(ensemble, epoch.n),
-            explanation=_explain_risk_coverage_chart(ensemble, epoch.noun),
+            explanation=f"From left to right more {pluralize_noun(epoch.noun)} are answered, the surest first: the "
+            "longer a curve stays low, the better wrong answers are told from right ones. With every "
+            f"{epoch.noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong.",
             draw=lambda palette: plot_risk_coverage(
                 ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette
             ),

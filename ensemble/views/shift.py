@@ -143,18 +143,6 @@ def _format_panel_value(value: float, n: int) -> str:
     return formats.format_percent(value, n) if n else formats.format_significant(value)
 
 
-def _describe_corruption_chart(curve: Sequence[_CorruptionMetrics], kind: Corruption, n: int) -> str:
-    """The picture in words: the ensemble's accuracy at both ends."""
-    ends = [
-        f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at {kind.format_amount(metrics['amount'])}"
-        for metrics in (curve[0], curve[-1])
-    ]
-    return (
-        f"Accuracy, NLL, calibration error and epistemic uncertainty by {kind.title.lower()}: the "
-        f"ensemble's accuracy is {' and '.join(ends)}"
-    )
-
-
 def _tabulate_corruption_metrics(curves: Sequence[Sequence[_CorruptionMetrics]]) -> pd.DataFrame:
     """Every kind's figures: a row for each amount and member, and for the ensemble."""
     rows: list[dict[str, Any]] = []
@@ -476,10 +464,15 @@ def _corruptions_view(epoch: EvaluatedEpoch, results: StressResults) -> View:
 def _build_corruption_figure(epoch: EvaluatedEpoch, results: StressResults, kind: Corruption) -> Figure:
     curve, n = results.list_corruption_steps(kind.name), results.images
     every = scale_corruptions((results.side, results.side))
+    ends = [
+        f"{formats.format_percent(metrics['ensemble_accuracy'], n)} at {kind.format_amount(metrics['amount'])}"
+        for metrics in (curve[0], curve[-1])
+    ]
     title = f"{kind.title} · {format_run_name(epoch.run)} · {describe_measured_members(results)}"
     return Figure(
         label=kind.title,
-        alt=_describe_corruption_chart(curve, kind, n),
+        alt=f"Accuracy, NLL, calibration error and epistemic uncertainty by {kind.title.lower()}: the "
+        f"ensemble's accuracy is {' and '.join(ends)}",
         explanation=describe_corruption_effect(curve, kind, n, epoch.noun),
         draw=lambda palette: plot_corruption_metrics(curve, kind, n, title, palette),
         markdown=True,

@@ -83,7 +83,8 @@ def plot_uncertainty_scatter(
                     [int(number), names[predictions.said[number]], names[predictions.labels[number]]]
                     for number in numbers
                 ],
-                hovertemplate=_build_hover_template(noun),
+                hovertemplate=f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
+                "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>",
             )
         )
     chart = go.Figure(traces)
@@ -91,13 +92,6 @@ def plot_uncertainty_scatter(
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart
-
-
-def _build_hover_template(noun: str) -> str:
-    return (
-        f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
-        "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
-    )
 
 
 UNCERTAINTY_GLOSS = (
@@ -244,10 +238,10 @@ def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
 
 def _chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
     """The images of the points that are chosen; before any is, the most disputed ones."""
-    chosen = _select_chosen_images(pressed, epoch)
-    caption = f"**{formats.format_count(len(chosen), epoch.noun)} chosen**, the least sure first"
-    numbers = chosen
-    if not len(chosen):
+    chosen = np.unique([int(facts[0]) for facts in pressed if facts]).astype(int)
+    numbers = sort_examples(epoch.predictions, chosen[chosen < epoch.n], "unsure")
+    caption = f"**{formats.format_count(len(numbers), epoch.noun)} chosen**, the least sure first"
+    if not len(numbers):
         caption = ""
         yield Paragraph(
             f"Click a point to see its {epoch.noun}, or draw around many with the box or lasso "
@@ -256,12 +250,6 @@ def _chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
         )
         numbers = np.argsort(-epoch.measure(compute_measures, UNCERTAINTY_PARTS)["epistemic"], kind="stable")
     yield Images(numbers, "inspect_scatter_digits", caption, rows=4, markdown=True)
-
-
-def _select_chosen_images(pressed: list[Any], epoch: EvaluatedEpoch) -> Ints:
-    """The images of the points that are chosen, by their `customdata`, the least sure first."""
-    numbers = np.unique([int(facts[0]) for facts in pressed if facts]).astype(int)
-    return sort_examples(epoch.predictions, numbers[numbers < epoch.n], "unsure")
 
 
 def describe_entanglement(correlation: RankCorrelation | None, detections: Sequence[Detection], noun: str) -> str:

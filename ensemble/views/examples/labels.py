@@ -103,13 +103,6 @@ def explain_fold_conflict(shares: FoldShares, noun: str) -> str:
     )
 
 
-def _explain_image_choice(noun: str) -> str:
-    return (
-        f"Test {pluralize_noun(noun)} are judged by all members, training {pluralize_noun(noun)} "
-        "by those that left them out (folds)."
-    )
-
-
 def _explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
     who = "ensemble" if members > 1 else "one member"
     method = {
@@ -120,14 +113,6 @@ def _explain_label_errors(errors: LabelErrors, noun: str, members: int) -> str:
         f"A mistake that the {who} is confident of counts as a wrong label, above all on images "
         f"unlike those that it learned: look at {pluralize_noun(noun)} before you relabel any. "
         f"Estimated by {method}, which finds fewer here than the other estimate."
-    )
-
-
-def _caption_doubtful_images(errors: LabelErrors, count: int, noun: str) -> str:
-    return (
-        f"{formats.format_count(count, noun)} whose label the ensemble contradicts "
-        f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
-        "Below each: what the ensemble says, and the label; the doubt; how many members vote for the label."
     )
 
 
@@ -187,14 +172,6 @@ def tabulate_doubtful_labels(
     )
 
 
-def _explain_doubt_table() -> str:
-    return (
-        "Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
-        "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
-        "they give the label. Votes: of members for the label."
-    )
-
-
 def tabulate_label_values(
     errors: LabelErrors,
     numbers: Ints,
@@ -237,7 +214,8 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
                 "Images",
                 {"test": f"Test {pluralize_noun(epoch.noun)}", "training": f"Training {pluralize_noun(epoch.noun)}"},
                 "test",
-                _explain_image_choice(epoch.noun),
+                f"Test {pluralize_noun(epoch.noun)} are judged by all members, training {pluralize_noun(epoch.noun)} "
+                "by those that left them out (folds).",
             ),
             lambda word: _build_split_labels(epoch, "training" if word == "training" else "test"),
         )
@@ -270,7 +248,9 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
     yield Images(
         judged.numbers[places],
         "inspect_labels" if split == "test" else "inspect_training_labels",
-        _caption_doubtful_images(errors, len(places), epoch.noun),
+        f"{formats.format_count(len(places), epoch.noun)} whose label the ensemble contradicts "
+        f"or whose doubt is at least {formats.format_percent(QUEUE_DOUBT, places=0)}, the most doubtful first. "
+        "Below each: what the ensemble says, and the label; the doubt; how many members vote for the label.",
         list_lines_below=lambda number: list_lines_below(epoch, judged, number),
         empty=f"No member contradicts a label of a {subject}.",
         others=_list_training_images(epoch, judged) if split == "training" else None,
@@ -311,7 +291,9 @@ def _build_label_tables(epoch: EvaluatedEpoch, judged: JudgedLabels) -> View:
             "The labels most in doubt",
             tabulate_doubtful_labels(errors, *judging, epoch.class_names),
             folded=True,
-            note=_explain_doubt_table(),
+            note="Doubt: the probability that the label is wrong, if the averaged probabilities hold and at "
+            "least 1 % of each class are mislabeled. Ensemble and lowest member: the probability that "
+            "they give the label. Votes: of members for the label.",
             key="inspect_doubtful_labels",
             from_outside=True,
             numbers=lambda: tabulate_label_values(errors, *judging, epoch.class_names, details),

@@ -11,7 +11,6 @@ from ensemble.analysis.members import combining
 from ensemble.analysis.members.combining import CombinationComparison, CombinationResult
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
 from ensemble.analysis.predictions import EnsemblePredictions, sort_examples
-from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.calibration_noise import (
     CalibrationErrorEstimate,
     estimate_calibration_error,
@@ -310,14 +309,6 @@ def _build_weight_bars(combined: CombinationComparison) -> dict[str, Any]:
     }
 
 
-def _describe_combinations_chart(combined: CombinationComparison, name: str) -> str:
-    listing = ", ".join(
-        f"{words} {_format_combination_metric(combination.quality[name], name, combination.quality.n)}"
-        for words, combination in _list_combinations(combined).items()
-    )
-    return f"{METRIC_NAMES[name]} of four ways of combining: {listing}"
-
-
 def _tabulate_combinations(combined: CombinationComparison) -> pd.DataFrame:
     """One row a way: its figures, how many verdicts it changes, the members' weights in it."""
     M = len(combined.weights)
@@ -380,10 +371,14 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
 def _build_combinations_figure(
     epoch: EvaluatedEpoch, combined: CombinationComparison, members: Sequence[Quality], name: str
 ) -> Figure:
+    listing = ", ".join(
+        f"{words} {_format_combination_metric(combination.quality[name], name, combination.quality.n)}"
+        for words, combination in _list_combinations(combined).items()
+    )
     title = f"Ways of combining, {METRIC_NAMES[name]} · {epoch.source}"
     return Figure(
         label=METRIC_NAMES[name],
-        alt=_describe_combinations_chart(combined, name),
+        alt=f"{METRIC_NAMES[name]} of four ways of combining: {listing}",
         explanation=explain_combinations_chart(combined),
         draw=lambda palette: plot_combinations(combined, list(members), name, title, palette),
         key="combining",
@@ -397,7 +392,9 @@ def _build_combinations_figure(
 def _changed_verdicts_view(epoch: EvaluatedEpoch, combined: CombinationComparison) -> View:
     noun = epoch.noun
     rule = yield Choice("rule", f"{noun.capitalize()}s whose verdict changes", _RULE_CHOICES, "any")
-    numbers = sort_examples(epoch.predictions, _list_changed_images(combined, rule), "unsure")
+    rules = _RULE_SHORT_NAMES if rule == "any" else (rule,)
+    changed = np.unique(np.concatenate([getattr(combined, name).changed_examples for name in rules]))
+    numbers = sort_examples(epoch.predictions, changed, "unsure")
     by = "any other way of combining" if rule == "any" else f"the {_RULE_NAMES[rule]}"
     yield Images(
         numbers,
@@ -424,12 +421,6 @@ def _measure_mean_calibration(
     return estimate_calibration_error(
         predictions.confidence[judged], predictions.right[judged], groups=select_groups(predictions.groups, judged)
     )
-
-
-def _list_changed_images(combined: CombinationComparison, rule: str) -> Ints:
-    """The numbers of the images whose verdict a rule, or any, changes; rising."""
-    chosen = _RULE_SHORT_NAMES if rule == "any" else (rule,)
-    return np.unique(np.concatenate([getattr(combined, name).changed_examples for name in chosen]))
 
 
 def _list_rule_answers(combined: CombinationComparison, number: int, names: Sequence[str]) -> list[str]:

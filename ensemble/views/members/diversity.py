@@ -120,20 +120,6 @@ def plot_loss_decomposition(
     return chart
 
 
-def _tabulate_loss_decomposition(decomposition: dict[int, NllDecomposition]) -> pd.DataFrame:
-    return pd.DataFrame([{"epoch": epoch, **vars(parts)} for epoch, parts in decomposition.items()])
-
-
-def _explain_decomposition_chart(here: NllDecomposition) -> str:
-    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
-    return (
-        f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
-        f"member's {formats.format_significant(here.mean_member_nll)}, less "
-        f"{formats.format_significant(here.diversity)} by diversity, to "
-        f"{formats.format_significant(here.ensemble_nll)}."
-    )
-
-
 def build_diversity(epoch: EvaluatedEpoch) -> View:
     if epoch.members == 1:
         yield Paragraph("Diversity needs at least two members.", "unavailable", icon=":material/person:")
@@ -169,17 +155,22 @@ def build_diversity(epoch: EvaluatedEpoch) -> View:
 
 def _decomposition_view(epoch: EvaluatedEpoch) -> View:
     parts = epoch.decompose_losses()
+    here = parts[epoch.epoch]
+    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
     yield Figures.single(
         Figure(
             label="",
             alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
-            explanation=_explain_decomposition_chart(parts[epoch.epoch]),
+            explanation=f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
+            f"member's {formats.format_significant(here.mean_member_nll)}, less "
+            f"{formats.format_significant(here.diversity)} by diversity, to "
+            f"{formats.format_significant(here.ensemble_nll)}.",
             draw=lambda palette: plot_loss_decomposition(parts, epoch.epoch, title, palette),
             key="inspect_decomposition",
             file="decomposition",
             title="The NLL's parts over the epochs",
-            table=lambda: _tabulate_loss_decomposition(parts),
+            table=lambda: pd.DataFrame([{"epoch": kept, **vars(losses)} for kept, losses in parts.items()]),
             of_epoch=False,
             drawn_from=(*parts.items(),),
         )

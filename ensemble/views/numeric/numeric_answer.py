@@ -43,9 +43,18 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
     if numbers.evaluation.gains:
+        rows = [
+            {
+                "loss": words.METRIC_NAMES[gain.metric],
+                "saved": format_significant(gain.gain),
+                "from": format_significant(gain.low),
+                "to": format_significant(gain.high),
+            }
+            for gain in numbers.evaluation.gains
+        ]
         yield Table(
             "What the ensemble saves against a member drawn at random",
-            _tabulate_gains(numbers),
+            pd.DataFrame(rows),
             note="Paired differences, example by example, with 95 % intervals. By Jensen’s "
             "inequality the ensemble never loses.",
             key="numeric_gains",
@@ -57,21 +66,6 @@ def build_numeric_figures(numbers: EvaluatedNumbers) -> View:
         note=_FIGURES_NOTE,
         key="numeric_figures",
         from_outside=True,
-    )
-
-
-def _tabulate_gains(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    """A row a loss: the saving and its interval."""
-    return pd.DataFrame(
-        [
-            {
-                "loss": words.METRIC_NAMES[gain.metric],
-                "saved": format_significant(gain.gain),
-                "from": format_significant(gain.low),
-                "to": format_significant(gain.high),
-            }
-            for gain in numbers.evaluation.gains
-        ]
     )
 
 
