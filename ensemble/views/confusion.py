@@ -18,6 +18,7 @@ from ensemble.analysis.quality.class_scores import (
     measure_classwise_calibration,
 )
 from ensemble.figures import chart_style
+from ensemble.figures.class_counts import shorten_class_name
 from ensemble.figures.palette import RIGHT_COLOR, WRONG_COLOR, Palette, mix_colors, select_text_color
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Columns, DeferredChoice, Figure, Figures, Images, Paragraph, Table, View
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
 
 
 _SIGNIFICANT_P = 0.05
-MAX_NAME_LETTERS = 24
 
 
 def _describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str) -> str:
     lowest, present = scores.lowest, int((scores.counts > 0).sum())
-    name = _shorten_name(names[lowest])
+    name = shorten_class_name(names[lowest])
     if present < 2:
         return f"All test {pluralize_noun(noun)} are of one class, {name}."
     if scores.recall[lowest] == 1:
@@ -50,7 +50,7 @@ def _describe_lowest_class(scores: ClassScores, names: Sequence[str], noun: str)
 
 
 def _describe_lowest_class_evidence(scores: ClassScores, noun: str) -> str:
-    """The counts, the interval and the test of the lowest class; "" where none is lowest."""
+    """Give the counts, the interval and the test of the lowest class; "" if no class is lowest."""
     lowest, present = scores.lowest, int((scores.counts > 0).sum())
     if present < 2 or scores.recall[lowest] == 1:
         return ""
@@ -157,10 +157,6 @@ def _explain_class_table(noun: str) -> str:
     )
 
 
-def _shorten_name(name: str) -> str:
-    return name if len(name) <= MAX_NAME_LETTERS else f"{name[: MAX_NAME_LETTERS - 1]}…"
-
-
 def _order_classes(scores: ClassScores) -> list[int]:
     used = np.flatnonzero(scores.counts + scores.said)
     recall = np.nan_to_num(scores.recall[used], nan=2.0)
@@ -176,7 +172,6 @@ def _format_score(score: ScoreInterval, n: int) -> str:
 _CELL_PITCH = 40  # pixels from cell to cell: ten of them fit a phone
 _MATRIX_WIDTH, _MIN_CELL_PITCH = 480, 22  # pixels of more than a dozen together, and of each at least
 MAX_CLASSES = 30  # classes in the picture
-_MAX_LABEL_LETTERS = 24  # letters of a name along an axis
 Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
@@ -228,7 +223,7 @@ def plot_confusion_matrix(
 
     kept = select_most_confused(matrix, cell)
     called, ticks = (
-        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept} for formatter in (str, _shorten_axis_label)
+        {c: escaping.escape_plotly_text(formatter(names[c])) for c in kept} for formatter in (str, shorten_class_name)
     )
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
     pitch = _CELL_PITCH if C <= _MATRIX_WIDTH // _CELL_PITCH else max(_MIN_CELL_PITCH, _MATRIX_WIDTH // C)
@@ -281,10 +276,6 @@ def plot_confusion_matrix(
         title="what it is", **{**axis, "range": [C - 0.4, -0.6]}, scaleanchor="x", constrain="domain", automargin=True
     )
     return chart
-
-
-def _shorten_axis_label(name: str) -> str:
-    return name if len(name) <= _MAX_LABEL_LETTERS else f"{name[: _MAX_LABEL_LETTERS - 1]}…"
 
 
 def _compute_cell_color(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:

@@ -118,21 +118,16 @@ def describe_runner_up(choice: PlanChoice, costs: PlanCosts, n: int, members: in
 
 
 def describe_plan_loss(figure: str, loss: PlanLoss) -> str:
-    """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    low, high = _format_loss_ends(figure, loss)
+    """Describe what a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
     unit, scale = ("points", 100) if figure == "accuracy" else ("nats", 1)
+    low, high = (loss.low, loss.high) if loss.mean >= 0 else (-loss.high, -loss.low)
+    interval = f"95 %: {_format_negative(low * scale)} to {_format_negative(high * scale)}"
     open_ = "" if loss.loss_sign else ", which may be chance"
     if not loss.mean:
-        return f"level with it (95 %: {low} to {high} {unit})"
+        return f"level with it ({interval} {unit})"
     side = "better" if loss.mean < 0 else "worse"
     size = formats.format_significant(abs(loss.mean) * scale, 2)
-    return f"{side} by {size} {unit} (95 %: {low} to {high}){open_}"
-
-
-def _format_loss_ends(figure: str, loss: PlanLoss) -> tuple[str, str]:
-    scale = 100 if figure == "accuracy" else 1
-    low, high = (loss.low, loss.high) if loss.mean >= 0 else (-loss.high, -loss.low)
-    return _format_negative(low * scale), _format_negative(high * scale)
+    return f"{side} by {size} {unit} ({interval}){open_}"
 
 
 def _format_negative(number: float) -> str:

@@ -18,10 +18,6 @@ from ensemble.views.parts import View
 BETTER, TRUST, ROBUST = "Better?", "Trust?", "Robust?"
 
 
-def _always(_: Any) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class RegisteredView:
     """One view.
@@ -54,7 +50,7 @@ class RegisteredView:
     needs_several: bool = False
     page_break: bool = True
     numeric: bool = False
-    applies: Callable[[Any], bool] = _always
+    applies: Callable[[Any], bool] = lambda _: True
 
 
 class _ViewRegistry(Mapping[str, RegisteredView]):
