@@ -33,9 +33,9 @@ def _format_cheaper_ensemble(worth: CheapEnsembleWorth) -> str:
 
 
 def describe_best_cheaper_ensemble(worths: CheapEnsembleWorths) -> str:
-    """The cheaper ensemble that is worth most, in a line; "" where there is none.
+    """Describe the cheaper ensemble that is worth most; "" if there is none.
 
-    Where its interval holds every number of members, that the images cannot tell.
+    If its interval contains every number of members, report that the data cannot tell.
     """
     cheaper = [row for row in worths.rows if row.kind != "member"]
     if not cheaper:

@@ -185,11 +185,11 @@ def describe_shown_epoch(run: runs.Run, epoch: int, epochs: Sequence[int]) -> st
 
 
 def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
-    """The run after an epoch, by default that of `runs.select_default_epoch`.
+    """Load and evaluate a run's predictions of one epoch, by default that of `runs.select_default_epoch`.
 
     Raises:
-      NotPreparedError: its dataset is not on this machine any more.
-      RunError: it has no predictions, none of that epoch, or they cannot be read.
+      NotPreparedError: the run's dataset is no longer on this machine.
+      RunError: the run has no predictions, none of that epoch, or they cannot be read.
     """
     kept = runs.list_prediction_epochs(run.id)
     if not kept:

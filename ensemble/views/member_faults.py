@@ -18,7 +18,7 @@ _NEXT_STEP = "Committee shows what every other choice of members gives."
 
 
 def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, noun: str) -> list[tuple[str, str]]:
-    """Each fault as (claim, evidence), the one that matters most first; [] where there is none."""
+    """List each fault as (claim, evidence), the most important first; [] if there is none."""
     sentences = []
     if faults.removal and faults.removal.is_better:
         sentences.append(_describe_member_removal(faults.removal, faults.guessing, predictions, noun))

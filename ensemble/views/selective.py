@@ -344,7 +344,7 @@ ERROR_RATE_CHOICE = Choice(
 
 
 def build_selective(epoch: EvaluatedEpoch) -> View:
-    """The threshold for an error rate, the curve of risk by coverage, every member's figures."""
+    """Show the threshold for an error rate, the risk-coverage curve, and every member's metrics."""
     if has_too_few_images(epoch):
         yield explain_too_few_images(epoch)
         return

@@ -237,7 +237,7 @@ def _build_uncertainty_figure(epoch: EvaluatedEpoch) -> Figure:
 
 
 def _chosen_images_view(epoch: EvaluatedEpoch, pressed: list[Any]) -> View:
-    """The images of the points that are chosen; before any is, the most disputed ones."""
+    """Show the images of the chosen points; before any is chosen, the most disputed ones."""
     chosen = np.unique([int(facts[0]) for facts in pressed if facts]).astype(int)
     numbers = sort_examples(epoch.predictions, chosen[chosen < epoch.n], "unsure")
     caption = f"**{formats.format_count(len(numbers), epoch.noun)} chosen**, the least sure first"

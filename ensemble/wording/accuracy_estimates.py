@@ -221,7 +221,7 @@ class AccuracyStatement:
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row for each estimate; empty where there is no answer."""
+        """One row per estimate; empty if there is no answer."""
         estimates = self.estimate.estimates if self.told else {}
         return pd.DataFrame(
             [

@@ -1,4 +1,4 @@
-"""What is said of an ensemble that predicts numbers."""
+"""Sentences about an ensemble that predicts numbers."""
 
 import math
 from collections.abc import Sequence

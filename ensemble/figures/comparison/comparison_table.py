@@ -34,10 +34,10 @@ _INTERVAL_SCOPES = {
 
 
 def tabulate_comparison(table: ComparisonTable, differ: bool) -> pd.DataFrame:
-    """A row a setting or figure, a column a group; all of it text.
+    """Return one row per setting or metric and one column per group, all as text.
 
     Args:
-      differ: whether settings that are the same in all of them are left out; they come last.
+      differ: whether to leave out settings that are the same in all groups; they come last.
     """
     rows = {"Runs": [f"{len(column.group.runs):,}" for column in table.columns]}
     rows |= _format_setting_rows(table, True)

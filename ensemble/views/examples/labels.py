@@ -203,9 +203,9 @@ _MAX_LISTED_PAIRS = 20
 
 
 def build_labels(epoch: EvaluatedEpoch) -> View:
-    """How many labels are probably wrong, and the images in doubt, the most first.
+    """Show how many labels are probably wrong, and the doubtful images, the most doubtful first.
 
-    Of a run with folds those of the training images too.
+    A run with folds shows those of its training images too.
     """
     if has_training_predictions(epoch.run):
         yield Alternatives(

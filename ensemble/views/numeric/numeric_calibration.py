@@ -1,4 +1,4 @@
-"""Calibration: whether targets fall within what is predicted as often as it says."""
+"""Calibration: whether targets lie within the predicted intervals as often as promised."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Committees: how good an ensemble of fewer of these members would be."""
+"""Committees: how good an ensemble with fewer of these members would be."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -64,12 +64,12 @@ def build_numeric_committee(numbers: EvaluatedNumbers) -> View:
 def _plot_committee_errors(
     committees: Sequence[NumericCommittee], members: Sequence[float], unit: str, title: str, palette: Palette
 ) -> "go.Figure":
-    """The RMSE of smaller ensembles of these members over their size, and each member's.
+    """Plot the RMSE of smaller ensembles of these members by their size, and each member's RMSE.
 
     Args:
-      committees: of every size from 1.
+      committees: one of every size from 1.
       members: (M,), the members' RMSE.
-      unit: of the targets; "" where it is not known.
+      unit: the targets' unit; "" if unknown.
     """
     import plotly.graph_objects as go
 

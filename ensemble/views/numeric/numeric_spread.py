@@ -1,4 +1,4 @@
-"""Spread: what of it is noise and what disagreement, and whether it follows the error."""
+"""Spread: how much of it is noise and how much disagreement, and whether it follows the error."""
 
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
 
 
 def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
-    """The error of examples with a like spread, over that spread."""
+    """Show the error of examples with a similar spread, by that spread."""
     ends = (_describe_spread_bin(skill, b, numbers.unit) for b in (0, len(skill.bins) - 1))
     title = f"Spread and error · {numbers.source}"
     yield Figures.single(

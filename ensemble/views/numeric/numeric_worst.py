@@ -1,4 +1,4 @@
-"""The worst examples: where the ensemble is furthest off, and what each member predicts there."""
+"""The worst examples: those with the largest error, and what each member predicts for them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -142,12 +142,12 @@ def plot_member_numbers(
     title: str,
     palette: Palette,
 ) -> "go.Figure":
-    """What every member predicts of some examples, a row each, less what is true.
+    """Plot the error of every member's prediction for some examples, one row per example.
 
     Args:
       targets: (N,).
       chosen: (K,), the examples, the first on top.
-      unit: of the targets; "" where it is not known.
+      unit: the targets' unit; "" if unknown.
     """
     import plotly.graph_objects as go
 
@@ -208,7 +208,7 @@ def plot_member_numbers(
 def tabulate_member_numbers(
     ensemble: NumericEnsemble, targets: Doubles, chosen: NDArray[np.intp], member_names: Sequence[str]
 ) -> pd.DataFrame:
-    """A row an example and member; examples are numbered from 0."""
+    """Return one row per example and member; examples are numbered from 0."""
     return pd.DataFrame(
         [
             {

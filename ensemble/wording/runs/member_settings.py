@@ -123,7 +123,7 @@ def describe_member_numbering(run: Run) -> str:
 
 
 def _format_member_numbers(members: Sequence[int]) -> str:
-    """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
+    """Format ascending member indices, counted from 0, as numbers from 1: "3", "3 and 5", "3 to 7"."""
     texts = [f"{m + 1}" for m in members]
     if len(texts) > 2 and members[-1] - members[0] == len(members) - 1:
         return f"{texts[0]} to {texts[-1]}"

@@ -1,4 +1,4 @@
-"""What a regression's measurements say, in sentences with figures."""
+"""Sentences about the measurements of a regression."""
 
 import math
 
