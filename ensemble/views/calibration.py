@@ -230,22 +230,6 @@ def _describe_brier_gain(ensemble: BrierParts, members: BrierParts) -> str:
     )
 
 
-def _tabulate_brier_parts(ensemble: BrierParts, members: BrierParts | None) -> pd.DataFrame:
-    rows = {"ensemble": ensemble} | ({"mean member": members} if members else {})
-    return pd.DataFrame(
-        [
-            {
-                "who": who,
-                "Brier": _format_part(parts.score),
-                "reliability": _format_part(parts.reliability),
-                "resolution": _format_part(parts.resolution),
-                "uncertainty": _format_part(parts.uncertainty),
-            }
-            for who, parts in rows.items()
-        ]
-    )
-
-
 def _format_part(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
 
@@ -404,9 +388,20 @@ def _brier_parts_view(epoch: EvaluatedEpoch) -> View:
     ensemble, members = epoch.measure(decompose_ensemble_brier)
     if members:
         yield Paragraph(_describe_brier_gain(ensemble, members), "finding")
+    rows = [
+        {
+            "who": who,
+            "Brier": _format_part(parts.score),
+            "reliability": _format_part(parts.reliability),
+            "resolution": _format_part(parts.resolution),
+            "uncertainty": _format_part(parts.uncertainty),
+        }
+        for who, parts in (("ensemble", ensemble), ("mean member", members))
+        if parts
+    ]
     yield Table(
         "Brier score in parts",
-        _tabulate_brier_parts(ensemble, members),
+        pd.DataFrame(rows),
         note="Brier = reliability − resolution + uncertainty. Reliability: how far probabilities are "
         "from how often they come true (less is better; without the part that chance makes, so it "
         f"can be a little below 0). Resolution: how well {pluralize_noun(epoch.noun)} are told apart (more is better). "

@@ -94,10 +94,12 @@ def build_numeric_spread(numbers: EvaluatedNumbers) -> View:
         yield Paragraph(_SPREAD_NAMES[numbers.predicted.form], "evidence")
         yield from _build_spread_figure(numbers, skill)
     yield Paragraph(words.describe_variance_parts(numbers.evaluation), "finding")
-    if numbers.members > 1 and numbers.evaluation.aleatoric is not None:
+    aleatoric, epistemic = numbers.evaluation.aleatoric, numbers.evaluation.epistemic
+    if numbers.members > 1 and aleatoric is not None:
+        rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]
         yield Table(
             "Both parts, as the root of the mean variance",
-            _tabulate_parts(numbers),
+            pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows]),
             note="Aleatoric is the noise that each member expects: more members do not take it "
             "away. Epistemic is what the members disagree on: more data would.",
             key="numeric_parts",
@@ -122,12 +124,6 @@ def _build_spread_figure(numbers: EvaluatedNumbers, skill: SpreadSkill) -> View:
             table=lambda: pd.DataFrame([vars(each) for each in skill.bins]),
         )
     )
-
-
-def _tabulate_parts(numbers: EvaluatedNumbers) -> pd.DataFrame:
-    aleatoric, epistemic = numbers.evaluation.aleatoric or 0.0, numbers.evaluation.epistemic
-    rows = [("aleatoric", aleatoric), ("epistemic", epistemic), ("both", aleatoric + epistemic)]
-    return pd.DataFrame([{"part": name, "spread": format_significant(variance**0.5)} for name, variance in rows])
 
 
 VIEW = RegisteredView(
