@@ -155,17 +155,12 @@ def build_diversity(epoch: EvaluatedEpoch) -> View:
 
 def _decomposition_view(epoch: EvaluatedEpoch) -> View:
     parts = epoch.decompose_losses()
-    here = parts[epoch.epoch]
-    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
     yield Figures.single(
         Figure(
             label="",
             alt="NLL of the average member and of the ensemble over the epochs; between them, diversity",
-            explanation=f"Averaging lowers the NLL by {formats.format_percent(share, places=0)}: from the average "
-            f"member's {formats.format_significant(here.mean_member_nll)}, less "
-            f"{formats.format_significant(here.diversity)} by diversity, to "
-            f"{formats.format_significant(here.ensemble_nll)}.",
+            explanation="The band between the two lines is diversity, epoch by epoch.",
             draw=lambda palette: plot_loss_decomposition(parts, epoch.epoch, title, palette),
             key="inspect_decomposition",
             file="decomposition",
