@@ -11,7 +11,7 @@ from tests.browser.conftest import App
 from tests.pages.ensembles import probabilities, trained
 
 # How many members are enough, once all committees have been counted.
-ENOUGH = re.compile(r"(cases|it takes (both|all \d+)|may be lost|members would do)\.$")
+ENOUGH = re.compile("members are enough|member is enough|Keep (all|both)")
 
 
 def tiles(page: Page) -> Locator:
