@@ -562,7 +562,7 @@ def build_how_many_members(epoch: EvaluatedEpoch) -> View:
             case "epochs":
                 yield from members_for_epochs_view(epoch, members, name)
             case "wider":
-                yield from wider_network_view(epoch, members)
+                yield from wider_network_view(epoch)
             case "cheaper":
                 yield from cheaper_members_view(epoch)
             case _:

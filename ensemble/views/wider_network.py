@@ -25,14 +25,12 @@ from ensemble.wording.verdicts.comparison_text import format_shown_differences
 _COST_TOLERANCE = 1.15  # factor between the operations of networks that count as equally expensive
 
 
-def wider_network_view(epoch: EvaluatedEpoch, members: int) -> View:
+def wider_network_view(epoch: EvaluatedEpoch) -> View:
     """Yield the differences to single networks of equal cost that were trained here, or the command that trains one.
 
-    Args:
-      epoch: an epoch of the ensemble.
-      members: the number of members whose cost one network may take.
+    The cost is that of all members, because the comparison is with the whole ensemble.
     """
-    run, config = epoch.run, epoch.run.training_config
+    run, config, members = epoch.run, epoch.run.training_config, epoch.members
     if config is None:
         yield Paragraph("The network of an imported run is not known here.", "missing")
         return
@@ -82,8 +80,12 @@ def _compare_single_networks(
     epoch: EvaluatedEpoch, groups: Sequence[RunGroup], every: Sequence[runs.Run], cost: str
 ) -> View:
     own = find_seed_runs(epoch.run, every)
-    ours = tuple(measure_run(run) for run in own)
-    measured = [tuple(measure_run(run) for run in group.distinct_runs) for group in groups]
+    try:
+        ours = tuple(measure_run(run) for run in own)
+        measured = [tuple(measure_run(run) for run in group.distinct_runs) for group in groups]
+    except EnsembleError as error:
+        yield Paragraph(str(error), "missing")
+        return
     differences = adjust_differences([compute_group_difference(ours, theirs) for theirs in measured])
     rows = [
         {
