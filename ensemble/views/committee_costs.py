@@ -3,12 +3,12 @@
 import statistics
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.members import committees as committees
+from ensemble.analysis.members import committees
 from ensemble.analysis.members.committees import CommitteeEvaluation
 from ensemble.analysis.members.extrapolation import Extrapolation
 from ensemble.analysis.quality.metrics import METRICS_BY_NAME
@@ -16,11 +16,6 @@ from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
 
-if TYPE_CHECKING:
-    pass
-
-
-# What each figure is called in a sentence, and where it is counted in something, in what.
 EXPECTED_LABEL = "expected, not measured"
 _MAX_EXPECTED_ROWS = 4  # rows at most of what is expected
 _TIMED_IMAGES = 1_000  # that predicting is told for

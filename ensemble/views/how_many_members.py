@@ -98,14 +98,11 @@ def describe_settling(size: SufficientSize, margin: float | None, noun: str) -> 
     """Return what would show that fewer members are enough; "" if that is decided.
 
     Args:
-      margin: the smallest offered loss at which fewer are enough; None if there is none.
+      margin: from `_find_epoch_margin`.
     """
-    fewer = size.sizes[0]
-    if size.smallest_sufficient or fewer.outcome != "undecided":
-        return ""
     ways = []
-    if fewer.examples is not None:
-        ways.append(f"about {formats.format_significant(fewer.examples, 2)} test {pluralize_noun(noun)}")
+    if (examples := size.sizes[0].examples) is not None:
+        ways.append(f"about {formats.format_significant(examples, 2)} test {pluralize_noun(noun)}")
     if margin is not None:
         ways.append(f"accepting a loss of {format_committee_loss(margin, size.metric)}")
     return f"What would show it: {', or '.join(ways)}." if ways else ""
@@ -514,9 +511,9 @@ def build_how_many_members(epoch: EvaluatedEpoch) -> View:
         _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
         size = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
         yield Paragraph(" ".join([*broken, describe_enough_members(size, epoch.noun)]), "answer")
-        settling = epoch.measure(_find_epoch_margin, name, SHARES[share])
         costs = describe_member_costs(epoch, size.size)
-        yield Paragraph(" ".join(filter(None, [costs, describe_settling(size, settling, epoch.noun)])), "evidence")
+        settling = describe_settling(size, _find_epoch_margin(epoch, judged, size), epoch.noun)
+        yield Paragraph(" ".join(filter(None, [costs, settling])), "evidence")
         yield Paragraph(describe_enough_evidence(size, epoch.noun), "evidence")
     else:
         yield METRIC_CHOICE
@@ -573,8 +570,15 @@ def build_how_many_members(epoch: EvaluatedEpoch) -> View:
     yield Alternatives(_ALTERNATIVES, build_alternative)
 
 
-def _find_epoch_margin(predictions: EnsemblePredictions, figure: str, share: float) -> float | None:
-    return find_settling_margin(judge_committees(predictions), figure, list(MARGIN_VALUES[figure].values()), share)
+def _find_epoch_margin(epoch: EvaluatedEpoch, judged: CommitteeEvaluation, size: SufficientSize) -> float | None:
+    """Return the smallest offered loss at which fewer members are enough; None if none is, or that is decided."""
+    if size.smallest_sufficient or size.sizes[0].outcome != "undecided":
+        return None
+
+    def find_margin(_: EnsemblePredictions, figure: str, share: float) -> float | None:
+        return find_settling_margin(judged, figure, list(MARGIN_VALUES[figure].values()), share)
+
+    return epoch.measure(find_margin, size.metric, size.share)
 
 
 def _build_committee_figure(

@@ -406,12 +406,13 @@ def members_for_epochs_view(epoch: EvaluatedEpoch, members: int, figure: str) ->
     except EnsembleError as error:
         yield Paragraph(str(error), "missing")
         return
-    whole = max(plan.cost for plan in grids.test.plans)
-    shares = {word: title for word, title in _BUDGETS.items() if int(word) * whole >= 100}
+    plan_costs = [plan.cost for plan in grids.test.plans]
+    least, whole = min(plan_costs), max(plan_costs)
+    shares = {word: title for word, title in _BUDGETS.items() if int(word) * whole // 100 >= least}
     default = next(word for word in shares if int(word) * epoch.members >= 100 * members)
     share = yield Choice("budget", "Training cost", shares, default, "How much of this run's training cost to spend.")
     choice = choose_best_plan(grids.test, int(share) * whole // 100, metric, grids.validation)
-    assert choice is not None  # the shares pay for one epoch of one member
+    assert choice is not None  # every share pays for the cheapest plan
     yield Paragraph(describe_best_plan(choice, share, grids.selection_split), "finding")
     recommended = EnsemblePlan(members, int(grids.test.epochs[-1]))
     parts = [describe_plan_evidence(choice, costs, grids.test.n)]

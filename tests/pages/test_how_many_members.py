@@ -5,6 +5,7 @@ from typing import Any
 from ensemble import datasets
 from ensemble.analysis.members.committees import evaluate_committees
 from ensemble.analysis.members.sufficient_size import find_sufficient_size
+from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.views import how_many_members as words
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import opened, value, view_answer, widget
@@ -67,3 +68,12 @@ def test_every_alternative_is_shown_when_it_is_chosen() -> None:
         widget(at, "button_group", "address_alternative").set_value(word).run()
         assert not at.exception
         assert sentence in said(at) + " ".join(one.value for one in at.markdown), word
+
+
+def test_a_run_without_its_first_epochs_offers_only_costs_that_pay_for_a_plan() -> None:
+    run = trained(members=2, epochs=6)
+    for epoch in (1, 2, 3, 4):
+        locate_epoch_file(run.path, "predictions", epoch).unlink()
+    at = opened(run, "inspect", view="members")
+    assert not at.exception
+    assert widget(at, "button_group", "address_budget").options == ["50 %", "75 %", "100 %"]

@@ -89,8 +89,8 @@ def test_an_undecided_verdict_says_what_would_decide_it() -> None:
         "What would show it: about 24,000 test digits."
     )
     assert words.describe_settling(found(4, size(3, 4, "undecided")), None, "digit") == ""
-    assert words.describe_settling(found(4, size(3, 4, "loses")), 0.002, "digit") == ""
-    assert words.describe_settling(found(4, size(3, 4, "enough")), 0.002, "digit") == ""
+    assert words.describe_settling(found(4, size(3, 4, "loses")), None, "digit") == ""
+    assert words.describe_settling(found(4, size(3, 4, "enough")), None, "digit") == ""
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,6 @@ def test_interfaces_agree_on_a_run(number: int) -> None:
         assert float(claim.split()[0].replace(",", "")) == pytest.approx(abs(difference), abs=0.51)
 
 
-def test_thirty_runs_of_different_kinds_are_compared() -> None:
-    assert len(MAKERS) == 30
-
-
 def train_seeds(settings: list[dict[str, object]], skills: list[float], seeds: int = 2, **shared: object) -> list[Run]:
     return [
         finished({**shared, **own, "seed": seed}, skill=skill, draw=10 * place + seed)
@@ -159,7 +155,3 @@ def test_interfaces_agree_on_a_comparison(number: int) -> None:
             difference = groups[key]["difference"]
             if verdict["about"] == "settings" and difference and sent["baseline"] in verdict["remaining"]:
                 assert difference[f"settings_{'nll_' if metric == 'nll' else ''}p_adjusted"] >= 0.05
-
-
-def test_ten_comparisons_of_different_kinds_are_made() -> None:
-    assert len(COMPARISONS) == 10

@@ -137,13 +137,16 @@ def _name_remaining_groups(verdict: SettingsVerdict) -> str:
 
 def _name_value_range(verdict: SettingsVerdict, name: str) -> str:
     """Name "learning rates from 0.03 to 0.1"; "" if values are not numbers, or one between the ends is worse."""
-    values = [group.values.get(name) for group in verdict.groups]
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+    numbers = {
+        group.key: value
+        for group in verdict.groups
+        if isinstance(value := group.values.get(name), int | float) and not isinstance(value, bool)
+    }
+    if len(numbers) < len(verdict.groups):
         return ""
-    order = sorted(values)  # type: ignore[type-var]
-    own = sorted(group.values[name] for group in verdict.remaining)  # type: ignore[type-var]
+    own = sorted(numbers[group.key] for group in verdict.remaining)
     low, high = own[0], own[-1]
-    if len(own) != len([value for value in order if low <= value <= high]):  # type: ignore[operator]
+    if len(own) != sum(low <= value <= high for value in numbers.values()):
         return ""
     ends = [format_setting_value(name, value) for value in (low, high)]
     if name in _COUNTED_SETTINGS:
