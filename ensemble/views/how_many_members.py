@@ -80,18 +80,22 @@ def format_loss_with_metric(value: float, figure: str) -> str:
     return f"{format_committee_loss(value, figure)} of {_METRICS_IN_SENTENCES[figure]}"
 
 
-def describe_enough_members(size: SufficientSize, noun: str) -> str:
-    """Return the recommendation in one line of at most 90 characters."""
+def describe_enough_members(size: SufficientSize, noun: str, *, may_keep_all: bool = True) -> str:
+    """Return the recommendation in one line of at most 90 characters.
+
+    Args:
+      may_keep_all: whether no member is better left out, so that keeping all can be recommended.
+    """
     M, margin = size.members, format_loss_with_metric(size.margin, size.metric)
     if size.smallest_sufficient:
         verb = "is" if size.size == 1 else "are"
         return f"{size.size} of {M} members {verb} enough if you accept a loss of {margin}."
-    fewer, keep = size.sizes[0], f"Keep {format_all_members(M)}"
+    fewer, keep = size.sizes[0], f"Keep {format_all_members(M)}: " if may_keep_all else ""
     if fewer.outcome == "loses":
         who = "single members" if fewer.size == 1 else f"committees of {fewer.size}"
-        return f"{keep}: too few {who} stay within {margin}."
+        return f"{keep}{'too' if keep else 'Too'} few {who} stay within {margin}."
     these = formats.format_count(size.n, noun)
-    return f"{keep}: {these} cannot show whether {fewer.size} {'is' if fewer.size == 1 else 'are'} enough."
+    return f"{keep}{these} cannot show whether {fewer.size} {'is' if fewer.size == 1 else 'are'} enough."
 
 
 def describe_settling(size: SufficientSize, margin: float | None, noun: str) -> str:
@@ -510,7 +514,9 @@ def build_how_many_members(epoch: EvaluatedEpoch) -> View:
     if name in DEFAULT_MARGINS:
         _, margin, share = yield ChoiceRow((METRIC_CHOICE, offer_margins(name), KEEP_CHOICE))
         size = decide_enough_members(epoch, name, MARGIN_VALUES[name][margin], SHARES[share])
-        yield Paragraph(" ".join([*broken, describe_enough_members(size, epoch.noun)]), "answer")
+        yield Paragraph(
+            " ".join([*broken, describe_enough_members(size, epoch.noun, may_keep_all=not broken)]), "answer"
+        )
         costs = describe_member_costs(epoch, size.size)
         settling = describe_settling(size, _find_epoch_margin(epoch, judged, size), epoch.noun)
         yield Paragraph(" ".join(filter(None, [costs, settling])), "evidence")

@@ -14,7 +14,7 @@ from ensemble.wording.formats import pluralize_noun
 from ensemble.wording.verdicts import ensemble_gain
 from ensemble.wording.verdicts.chance_level import join_items
 
-_NEXT_STEP = "Committee shows what every other choice of members gives."
+_NEXT_STEP = "How many members? shows what every other choice of members gives."
 
 
 def list_member_faults(faults: MemberFaults, predictions: EnsemblePredictions, noun: str) -> list[tuple[str, str]]:

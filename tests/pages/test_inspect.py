@@ -71,7 +71,7 @@ def test_many_members_stay_quick_and_unanimous_ones_gain_nothing() -> None:
     runs.history.write_predictions(run.path, 1, alike)
     at = inspected(run)
     assert "the same answer on every digit" in answer(at)
-    assert any("Committee tells how many members are enough." in one.value for one in at.markdown)
+    assert any("See *How many members?* for how many are enough." in one.value for one in at.markdown)
     assert at.get("plotly_chart")
     assert not numbers_shown(at)
 

@@ -81,6 +81,14 @@ def test_a_size_that_the_images_leave_open_is_not_said_to_lose_as_much() -> None
     assert "If nothing were really lost, most sets of 500 digits would have shown it." in said
 
 
+def test_keeping_all_is_not_recommended_next_to_a_member_that_is_better_left_out() -> None:
+    for verdict, expected in (
+        (found(4, TOO_FEW), "500 digits cannot show whether 3 are enough."),
+        (found(4, size(3, 4, "loses")), "Too few committees of 3 stay within 0.1 points of accuracy."),
+    ):
+        assert words.describe_enough_members(verdict, "digit", may_keep_all=False) == expected
+
+
 def test_an_undecided_verdict_says_what_would_decide_it() -> None:
     assert words.describe_settling(found(4, TOO_FEW), 0.002, "digit") == (
         "What would show it: about 24,000 test digits, or accepting a loss of 0.2 points."

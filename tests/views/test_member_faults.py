@@ -76,7 +76,7 @@ def test_the_evidence_says_by_how_much_on_which_images_and_what_to_do() -> None:
     assert "p < 0.001" in evidence.replace("\N{NO-BREAK SPACE}", " ")
     assert "Member 3 gets" in evidence
     assert "picked on one half of the test examples (250) and judged on the other (250)" in evidence
-    assert evidence.endswith("Committee shows what every other choice of members gives.")
+    assert evidence.endswith("How many members? shows what every other choice of members gives.")
 
 
 def test_sound_members_are_not_warned_of() -> None:

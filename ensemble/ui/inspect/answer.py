@@ -19,7 +19,7 @@ from ensemble.ui.shared.tab import tab
 from ensemble.views import how_many_members as committee_words
 from ensemble.views.answer import describe_answer_headline, list_answer_evidence
 from ensemble.views.how_many_members import KEEP_CHOICE, MARGIN_VALUES, SHARES, decide_enough_members, offer_margins
-from ensemble.views.member_faults import list_epoch_member_faults
+from ensemble.views.member_faults import list_broken_members, list_epoch_member_faults
 from ensemble.wording import formats
 from ensemble.wording.escaping import escape_markdown
 from ensemble.wording.terms import format_term_help
@@ -27,7 +27,7 @@ from ensemble.wording.verdicts import ensemble_gain as inspect_words
 
 _INTERVAL_COLUMNS = ("accuracy low", "accuracy high")
 _INTERVAL_HELP = {"from": "The lower end of the 95 % Wilson interval of the accuracy.", "to": "The upper end of it."}
-_COMMITTEE_HINT = "Committee tells how many members are enough."
+_COMMITTEE_HINT = "See *How many members?* for how many are enough."
 _JUDGING_NOTE = "Judging how many members are enough …"
 
 
@@ -101,7 +101,9 @@ def complete_inspect_answer(shared: SharedEpoch, places: _AnswerPlaces) -> None:
     if not _can_count_committees(shared):
         return
     sufficient_size = decide_enough_members(shared, "accuracy", *_read_accepted_margin())
-    rest = committee_words.describe_enough_members(sufficient_size, shared.noun)
+    rest = committee_words.describe_enough_members(
+        sufficient_size, shared.noun, may_keep_all=not list_broken_members(shared)
+    )
     tab.sufficient_member_texts = {_build_verdict_key(shared): rest}
     with places.enough_members:
         st.markdown(rest)
