@@ -248,9 +248,11 @@ def run_label_apply_command(name: str, arm: str, table: Path | None, new_name: s
 
 
 def _add_learning_options(command: Command) -> Command:
-    """Gives a click command the options of an experiment itself; the trainings' are `train`'s."""
+    """Add the options of the experiment to a click command; those of its trainings are `train`'s."""
     for each in reversed(list_setting_fields(LearningConfig)):
         command = build_setting_option(each)(command)
+    (by,) = (option for option in command.__click_params__ if option.name == "by")  # type: ignore[attr-defined]
+    by.type = _StrategyChoice(list(STRATEGIES))
     return command
 
 

@@ -6,7 +6,7 @@ have been the best and the second. Its tests are those of `differences.adjust_di
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 import numpy as np
@@ -20,6 +20,7 @@ from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.run_groups import RunGroup
 from ensemble.comparison.run_measures import RunMeasures
 from ensemble.machine.network_cost import compute_network_cost
+from ensemble.runs.annotations.tags import is_sweep_tag
 from ensemble.runs.store import Run
 
 VERDICT_METRICS = ("nll", "accuracy")
@@ -78,6 +79,7 @@ class SettingsVerdict:
         differ as they do here, with a power of 80 %; None if unknown or too many.
       more_seeds_for_last: likewise, to show that the last of three or more remaining groups is
         worse than the best.
+      sweep: the id of the sweep that all runs are trials of; "" if there is none.
     """
 
     metric: str
@@ -93,6 +95,7 @@ class SettingsVerdict:
     cost_unit: str = COST_SECONDS
     more_seeds: int | None = None
     more_seeds_for_last: int | None = None
+    sweep: str = ""
 
     @property
     def worse(self) -> tuple[JudgedGroup, ...]:
@@ -188,7 +191,7 @@ def judge_run_groups(
         )
         for (group, runs), costs in zip(groups, group_costs, strict=True)
     ]
-    return judge_settings(
+    verdict = judge_settings(
         judged,
         worse,
         metric=metric,
@@ -200,6 +203,8 @@ def judge_run_groups(
         cost_unit=unit,
         baseline=baseline,
     )
+    shared_tags = set.intersection(*(set(run.tags) for _, runs in groups for run, _ in runs))
+    return replace(verdict, sweep=next((tag for tag in sorted(shared_tags) if is_sweep_tag(tag)), ""))
 
 
 def list_training_seconds(runs: Sequence[Run]) -> tuple[float, ...]:

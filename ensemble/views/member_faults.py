@@ -10,9 +10,8 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Paragraph, View
 from ensemble.wording import formats
-from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.formats import join_items, pluralize_noun
 from ensemble.wording.verdicts import ensemble_gain
-from ensemble.wording.verdicts.chance_level import join_items
 
 _NEXT_STEP = "How many members? shows what every other choice of members gives."
 

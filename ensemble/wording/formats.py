@@ -1,6 +1,7 @@
 """Numbers and times as people read them: the same figure looks the same on every screen."""
 
 import math
+from collections.abc import Iterable
 
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 
@@ -200,3 +201,9 @@ def pluralize_noun(noun: str) -> str:
 def format_finding_subject(number: int, noun: str) -> str:
     """The beginning of what they show: "These 500 digits show", "This one digit shows"."""
     return f"This one {noun} shows" if number == 1 else f"These {number:,} {pluralize_noun(noun)} show"
+
+
+def join_items(items: Iterable[object]) -> str:
+    """Join items in a sentence: "2, 3 and 5"."""
+    *first, last = map(str, items)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -12,8 +12,7 @@ from ensemble.analysis.positions.diversity_plane import PairDiversity
 from ensemble.analysis.positions.member_groups import MemberGroups, RatioEstimate
 from ensemble.analysis.positions.member_map import MemberMap, SnapshotSpread
 from ensemble.wording import formats
-from ensemble.wording.formats import format_percent, pluralize_noun
-from ensemble.wording.verdicts.chance_level import join_items
+from ensemble.wording.formats import format_percent, join_items, pluralize_noun
 
 # Kruskal's words for the stress that a map has at most: above the last it misleads.
 _STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}

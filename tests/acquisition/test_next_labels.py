@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.acquisition.next_labels import choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES
 from ensemble.analysis.example_measures import MemberOutputs
+from ensemble.cli.label import run_label_learn_command
 from ensemble.cli.program import main
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS
 from ensemble.errors import ConfigError, PredictionsError
@@ -73,6 +75,13 @@ def test_an_experiment_of_an_earlier_version_has_the_new_name_of_its_strategy() 
     assert LearningConfig.from_disk(stored).by == "epistemic"
     with pytest.raises(ConfigError, match="epistemic"):
         LearningConfig.from_dict(stored)
+
+
+def test_an_experiment_is_asked_for_by_either_name_of_its_strategy() -> None:
+    for word in ("information", "epistemic"):
+        assert run_label_learn_command.make_context("learn", ["--by", word]).params["by"] == "epistemic"
+    with pytest.raises(click.BadParameter, match="epistemic"):
+        run_label_learn_command.make_context("learn", ["--by", "luck"])
 
 
 def test_an_arm_takes_none_that_it_has_and_ends_with_the_pool() -> None:

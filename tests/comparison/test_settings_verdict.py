@@ -30,6 +30,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.report import render_report
 from ensemble.runs.annotations.baseline import write_baseline
+from ensemble.runs.annotations.tags import write_tags
 from ensemble.runs.store import Run
 from ensemble.wording.verdicts.settings_verdict import (
     MAX_ANSWER_LETTERS,
@@ -247,6 +248,21 @@ def test_groups_on_other_images_are_not_part_of_the_verdict() -> None:
     assert len(verdict.groups) == 4
     assert "turned" not in [group.title for group in verdict.groups]
     assert not build_comparison_table(group_runs([turned])).verdicts
+
+
+def test_trials_of_one_sweep_are_said_to_be_judged_on_other_images_by_tune() -> None:
+    every = train_rates((2.0, 2.6), rates=RATES[:2])
+    assert "Tune" not in list_settings_evidence(judge(every), "digit")[-1]
+    for run in every:
+        write_tags(run.id, ["mine", "sweep-1129-120000"])
+    verdict = judge([runs.find_run(run.id) for run in every])
+    assert verdict.sweep == "sweep-1129-120000"
+    last = list_settings_evidence(verdict, "digit")[-1]
+    assert last.endswith(
+        "Tune compares the trials of sweep-1129-120000 on validation images, so its answer may differ."
+    )
+    write_tags(every[0].id, ["mine"])
+    assert judge([runs.find_run(run.id) for run in every]).sweep == ""
 
 
 def test_the_answer_is_short_however_long_the_titles_are() -> None:

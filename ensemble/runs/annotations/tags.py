@@ -19,6 +19,11 @@ def read_tags(folder: Path) -> tuple[str, ...]:
         return ()  # Whatever it is, it is no tags.
 
 
+def is_sweep_tag(tag: str) -> bool:
+    """Return whether a tag is the id of a sweep; all trials of a sweep have it."""
+    return tag.startswith("sweep-")
+
+
 def write_tags(run_id: str, tags: Iterable[str]) -> None:
     """Give a run these tags and no others.
 

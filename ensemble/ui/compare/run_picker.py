@@ -8,6 +8,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.comparison.run_groups import group_runs
 from ensemble.numeric.numeric_store import read_numeric_run
+from ensemble.runs.annotations.tags import is_sweep_tag
 from ensemble.ui.compare import selected_runs
 from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
 from ensemble.ui.frame import report_download
@@ -74,7 +75,7 @@ def _show_run_choices(selection: SelectedRuns, prefix: str) -> None:
 def _show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
     """Boxes for all runs of a tag or a sweep; none where there are neither."""
     counts = Counter(tag for run in every for tag in run.tags)
-    sweeps = {tag for tag in counts if _is_sweep_tag(tag)}
+    sweeps = {tag for tag in counts if is_sweep_tag(tag)}
     for word, label, tags in (
         (address.TAG, "All with the tag", sorted(set(counts) - sweeps)),
         (address.SWEEP, "All of the sweep", sorted(sweeps, reverse=True)),
@@ -83,11 +84,6 @@ def _show_shared_choices(every: Sequence[runs.Run], prefix: str) -> None:
             _show_tag_choice(
                 word, prefix, label, {tag: f"{tag} · {formats.format_count(counts[tag], 'run')}" for tag in tags}
             )
-
-
-def _is_sweep_tag(tag: str) -> bool:
-    """Whether a tag is the id of a sweep: all of a sweep's trials have it."""
-    return tag.startswith("sweep-")
 
 
 def _show_tag_choice(word: address.TextParameter, prefix: str, label: str, options: Mapping[str, str]) -> None:

@@ -13,6 +13,7 @@ from ensemble.jobs.network_probe import read_network_advice
 from ensemble.optimizers import OPTIMIZERS, SGD
 from ensemble.runs import Run, find_run, load_test_set, read_run_predictions
 from ensemble.wording import formats
+from ensemble.wording.formats import join_items
 from ensemble.wording.runs import networks
 
 # A rate and a momentum that work on every dataset here: no advice goes above what they come to,
@@ -180,9 +181,3 @@ def _compute_safe_rate(config: EnsembleConfig) -> float:
         in_colour = find_dataset_entry(config.dataset).image_shape[2] == 3
     rate = networks.HALF_RATE if in_colour and config.network in networks.GUESSING_MEMBERS else _SAFE_RATE
     return min(rate, rate * (1 - config.momentum) / (1 - _SAFE_MOMENTUM))
-
-
-def join_items(words: list[int] | list[str]) -> str:
-    """Several in a row: "2, 3 and 5"."""
-    *first, last = map(str, words)
-    return f"{', '.join(first)} and {last}" if first else last

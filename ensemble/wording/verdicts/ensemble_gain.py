@@ -16,8 +16,7 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.quality import EnsembleQualities, Quality
 from ensemble.wording import formats
-from ensemble.wording.formats import pluralize_noun
-from ensemble.wording.verdicts.chance_level import join_items
+from ensemble.wording.formats import join_items, pluralize_noun
 
 _NUMBER_WORDS = (
     "no",

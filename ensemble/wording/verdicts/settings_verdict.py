@@ -78,6 +78,7 @@ def serialize_settings_verdict(verdict: SettingsVerdict | None, noun: str) -> di
         "more_seeds": verdict.more_seeds,
         "more_seeds_for_last": verdict.more_seeds_for_last,
         "tests": verdict.tests,
+        "sweep": verdict.sweep or None,
         "baseline_reason": verdict.baseline.reason if verdict.baseline else None,
         "groups": [
             {"key": group.key, "title": group.title, "seeds": group.seeds, "mean": group.mean, "cost": group.cost}
@@ -233,7 +234,10 @@ def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
         text += (
             f". With one run, {_list_titles(alone)} {'is' if len(alone) == 1 else 'are'} taken to vary as the others do"
         )
-    return f"{text}. Over all pairs, the chance of a wrong claim is at most 5 %."
+    text += ". Over all pairs, the chance of a wrong claim is at most 5 %."
+    if verdict.sweep:
+        text += f" Tune compares the trials of {verdict.sweep} on validation images, so its answer may differ."
+    return text
 
 
 def _list_titles(groups: Sequence[JudgedGroup]) -> str:
