@@ -22,7 +22,7 @@ from PIL import Image
 import ensemble
 from ensemble import regression, runs, sweeps
 from ensemble.access import Action, Person, Role, audit_log
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.analysis.unlabelled.accuracy_estimate import ESTIMATORS, EstimatedShare
 from ensemble.cli.program import main

@@ -18,7 +18,7 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.jobs.status import write_status
 from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.numeric.numeric_store import list_numeric_runs
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.storage.records.json_lines import append_line
 from ensemble.sweeps.trials import find_best_trial, read_trials
 from tests.pages.ensembles import trained

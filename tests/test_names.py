@@ -129,7 +129,9 @@ def test_a_name_that_one_module_uses_starts_with_an_underscore(
 
 
 def is_found_by_its_form(path: Path, name: str, tree: ast.Module) -> bool:
-    """Views, commands, networks and type variables: a registry or a library asks for their name."""
+    """Views, commands, entry points, networks and type variables: a registry or a library asks for their name."""
+    if f"ensemble.{'.'.join(path.relative_to(REPO / 'ensemble').with_suffix('').parts)}:{name}" in ast.unparse(tree):
+        return True
     if path.is_relative_to(REPO / "ensemble/views") and name == f"build_{path.stem}":
         return True
     if name.startswith("run_") and name.endswith("_command"):

@@ -195,9 +195,9 @@ def change_numeric_run(folder: Path, when: float, number: int) -> None:
 def change_regression(folder: Path, when: float, number: int) -> None:
     """Let a copy of a regression be of another time."""
     from ensemble.jobs.status import write_status
-    from ensemble.regression.status import read_regression_status
+    from ensemble.regression import find_regression
 
-    status = read_regression_status(folder)
+    status = find_regression(folder.name).status
     write_status(folder, replace(status, **shift_times(status, when)))
 
 

@@ -38,7 +38,7 @@ def compete(name: str) -> dict[str, Any]:
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     from ensemble.regression.cpu_devices import prepare_solver_devices
-    from ensemble.regression.settings import LbfgsConfig
+    from ensemble.regression.regression_job import LbfgsConfig
 
     prepare_solver_devices(devices)
     from ensemble.regression.regression_samples import load_regression_samples
@@ -75,7 +75,7 @@ def take_turns() -> dict[str, Any]:
     XLA begins anew for each solve, with threads for its devices, as it does for a regression.
     """
     from ensemble.regression.cpu_devices import prepare_solver_devices, restart_cpu_devices
-    from ensemble.regression.settings import LbfgsConfig
+    from ensemble.regression.regression_job import LbfgsConfig
 
     prepare_solver_devices(2)
     import jax
@@ -147,7 +147,7 @@ def peak() -> int:
 def stress(devices: int) -> dict[str, Any]:
     """Many short solves in this process."""
     from ensemble.regression.cpu_devices import prepare_solver_devices
-    from ensemble.regression.settings import LbfgsConfig
+    from ensemble.regression.regression_job import LbfgsConfig
 
     prepare_solver_devices(devices)
     import jax

@@ -1,8 +1,8 @@
 """The curves of an experiment as far as it is, test images of one group counted together."""
 
 from ensemble import datasets
+from ensemble.acquisition.learning_job import LearningExperiment
 from ensemble.acquisition.learning_results import LearningCurves, collect_curves, read_results
-from ensemble.acquisition.learning_store import LearningExperiment
 from ensemble.analysis.inference.image_groups import number_groups
 from ensemble.errors import EnsembleError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.analysis.acquisition.learning_gain import LearningGain, compute_learning_gain
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, RANDOM_ARM

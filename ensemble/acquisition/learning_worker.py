@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
+from ensemble.acquisition.learning_job import LearningExperiment, LearningStatus, find_learning
 from ensemble.acquisition.learning_results import LearningResult, append_result, pack_right, read_results
-from ensemble.acquisition.learning_status import LearningStatus
-from ensemble.acquisition.learning_store import LearningExperiment, find_learning
 from ensemble.analysis.acquisition.image_choice import STRATEGIES
 from ensemble.analysis.acquisition.uniform_draws import shuffle_numbers
 from ensemble.config import EnsembleConfig

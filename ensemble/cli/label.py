@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ensemble import architectures, datasets
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.acquisition.next_labels import DEFAULT_COUNT, DEFAULT_STRATEGY, NextLabels, choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_strategy
 from ensemble.cli.data import format_batch_size_option
@@ -26,8 +26,8 @@ from ensemble.settings import list_setting_fields
 
 if TYPE_CHECKING:
     from ensemble import runs
+    from ensemble.acquisition.learning_job import LearningExperiment
     from ensemble.acquisition.learning_results import LearningCurves
-    from ensemble.acquisition.learning_store import LearningExperiment
 
 _LEARNING_FIELDS = tuple(each.name for each in list_setting_fields(LearningConfig))
 
@@ -269,7 +269,7 @@ def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any)
     labels, and are trained with the same settings. The last line on stdout is one JSON object.
     Where it is stopped or killed, --resume goes on.
     """
-    from ensemble.acquisition.learning_store import create_learning, requeue_learning
+    from ensemble.acquisition.learning_job import create_learning, requeue_learning
     from ensemble.acquisition.learning_worker import execute_learning
 
     chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
@@ -298,7 +298,7 @@ def run_label_learn_command(resume_id: str | None, as_json: bool, **chosen: Any)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_label_curves_command(learning_id: str | None, as_json: bool) -> None:
     """What an experiment has found so far; without an ID every one, the newest first."""
-    from ensemble.acquisition.learning_store import find_learning, list_learnings
+    from ensemble.acquisition.learning_job import find_learning, list_learnings
 
     for experiment in [find_learning(learning_id)] if learning_id else list_learnings():
         if as_json:
@@ -313,7 +313,7 @@ def run_label_curves_command(learning_id: str | None, as_json: bool) -> None:
 @click.argument("learning_id", metavar="ID")
 def run_label_delete_command(learning_id: str) -> None:
     """Delete an experiment and its curves."""
-    from ensemble.acquisition.learning_store import delete_learning
+    from ensemble.acquisition.learning_job import delete_learning
 
     delete_learning(learning_id)
     print_line(f"{learning_id} is deleted.")

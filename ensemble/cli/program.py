@@ -14,7 +14,7 @@ import click
 from ensemble import __version__
 from ensemble.cli.output import print_line
 from ensemble.errors import ConfigError, EnsembleError
-from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
+from ensemble.jobs.kinds import JobKind, list_job_kinds, load_entry_point
 from ensemble.machine.jax_environment import describe_jax_start_error
 from ensemble.machine.memory_errors import is_memory_error
 from ensemble.storage.disk_errors import describe_disk_error
@@ -51,16 +51,21 @@ _MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
 )
 
-# What the pages start, a word a kind of job.
-WORKER_KINDS = {kind.command: kind for kind in KINDS}
+# The hidden commands that pages start, one per kind of job, begin with this.
+_WORKER_PREFIX = "work"
 
 
 def import_command(name: str) -> click.Command:
-    if name in WORKER_KINDS:
-        return _build_worker_command(WORKER_KINDS[name])
+    if name not in COMMAND_MODULES:
+        return _build_worker_command(list_worker_kinds()[name])
     module = importlib.import_module(f"ensemble.cli.{COMMAND_MODULES[name]}")
     command: click.Command = getattr(module, f"run_{name.replace('-', '_')}_command")
     return command
+
+
+def list_worker_kinds() -> dict[str, JobKind]:
+    """Return the kinds of jobs by the commands of their workers."""
+    return {kind.command: kind for kind in list_job_kinds()}
 
 
 def _build_worker_command(kind: JobKind) -> click.Command:
@@ -84,7 +89,7 @@ class _EnsembleGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name, also of those not imported yet."""
-        return sorted([*COMMAND_MODULES, *WORKER_KINDS])
+        return sorted([*COMMAND_MODULES, *list_worker_kinds()])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands with names of equal width."""
@@ -95,12 +100,12 @@ class _EnsembleGroup(click.Group):
             formatter.write_dl([(f"{name:<{width}}", import_command(name).get_short_help_str(limit)) for name in names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in COMMAND_MODULES or cmd_name in WORKER_KINDS:
+        if cmd_name in COMMAND_MODULES or (cmd_name.startswith(_WORKER_PREFIX) and cmd_name in list_worker_kinds()):
             return import_command(cmd_name)
         if cmd_name in _REPLACED_COMMANDS:
             raise ConfigError(f"`ensemble {cmd_name}` is now part of the view of a run: ensemble inspect RUN members")
         # Among all of them click looks for the one that was meant.
-        self.commands = {name: import_command(name) for name in [*COMMAND_MODULES, *WORKER_KINDS]}
+        self.commands = {name: import_command(name) for name in [*COMMAND_MODULES, *list_worker_kinds()]}
         return None
 
     def invoke(self, ctx: click.Context) -> Any:

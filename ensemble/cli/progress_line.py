@@ -3,7 +3,7 @@
 import sys
 import time
 
-from ensemble.acquisition.learning_status import LearningStatus
+from ensemble.acquisition.learning_job import LearningStatus
 from ensemble.cli.output import write_stderr
 from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.regression import RegressionStatus

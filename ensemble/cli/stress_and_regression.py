@@ -14,7 +14,7 @@ from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Regression, SolveTrace, read_regression_traces
 from ensemble.regression.pmap_choice import load_pmap_choice
 from ensemble.shift import StressState
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
 from ensemble.storage.records.json_lines import convert_to_json
 
 _STEP_METRICS = (

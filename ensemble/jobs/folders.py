@@ -16,7 +16,7 @@ from typing import Any
 
 from ensemble.access import Action, audit_log, check_permission, owners, usage_limits
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.jobs.kinds import IMPORTED, KINDS, JobKind
+from ensemble.jobs.kinds import IMPORTED, JobKind, list_job_kinds
 from ensemble.machine.package_versions import read_package_versions
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.disk_errors import (
@@ -141,7 +141,7 @@ def read_stored_config(folder: Path) -> StoredConfig:
       OSError, ValueError: it cannot be read, or is none of a kind that is known.
     """
     config = parse_dataclass(StoredConfig, read_json(folder / "config.json"))
-    if config.kind not in {IMPORTED, *(kind.config_kind for kind in KINDS)}:
+    if config.kind not in {IMPORTED, *(kind.config_kind for kind in list_job_kinds())}:
         raise unexpected_value_error("kind", config.kind)
     return config
 

@@ -22,7 +22,7 @@ from ensemble.storage.disk_errors import describe_disk_error, describe_error_wit
 
 Result = TypeVar("Result")
 
-_STOP_CHECK_INTERVAL_S = 0.1
+_STOP_CHECK_INTERVAL_S, _PROGRESS_INTERVAL_S = 0.1, 0.25
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +38,10 @@ class Outcome:
     state: str
     message: str = ""
     machine_fault: bool = False
+
+
+class _StopRequestedError(Exception):
+    """Raised between two steps of work that was asked to stop."""
 
 
 STOPPED_OUTCOME = Outcome("stopped", "Stopped. Resume continues from here.")
@@ -78,6 +82,24 @@ class StopRequest:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def build_progress_callback(status: StatusWriter[Any], stop: Callable[[], bool]) -> Callable[[float | None, str], None]:
+    """Return a function that writes the share that is done, in [0, 1], and a message into a job's status.
+
+    It writes a few times per second at most, and raises _StopRequestedError if the job is to stop.
+    """
+    kind, written_at = status.status.kind, -math.inf
+
+    def report_progress(share: float | None, message: str) -> None:
+        nonlocal written_at
+        if stop():
+            raise _StopRequestedError
+        if time.monotonic() - written_at > _PROGRESS_INTERVAL_S:
+            written_at = time.monotonic()
+            status.update(state=kind.working_state, **{kind.progress_field: share}, message=message)
+
+    return report_progress
+
+
 def limit_stop_checks(stop: Callable[[], bool]) -> Callable[[], bool]:
     """The same question, which the disk has to answer ten times a second at most."""
     answer, asked = False, -math.inf
@@ -107,6 +129,8 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     kind = job.kind
     try:
         return work()
+    except _StopRequestedError:
+        return Outcome("stopped", f"Stopped. {kind.stop_help}")
     except EnsembleError as error:
         # Settings that do not fit together fit no better elsewhere.
         return Outcome("failed", str(error), machine_fault=not isinstance(error, ConfigError))
@@ -121,7 +145,7 @@ def run_to_outcome(job: Job, work: Callable[[], Result]) -> Result | Outcome:
         sentence = (
             f"Could not write to the disk ({describe_error_with_path(error)}). {mend[0].upper()}{mend[1:]}, then "
         )
-        sentence += f"{kind.resume_advice}."
+        sentence += f"{kind.remedy}."
         if kind.saved_progress_entry:
             sentence += f" {kind.describe_kept_work(job.path)}"
         return Outcome("failed", sentence, machine_fault=True)
@@ -147,7 +171,7 @@ def record_unexpected_error(job: Job, status: StatusWriter[Any]) -> Iterator[Non
     except BaseException as error:
         status.update(
             state="failed",
-            message=f"An unexpected error ended {job.kind.activity} ({error!r:.200}). "
+            message=f"An unexpected error ended {job.kind.noun} ({error!r:.200}). "
             f"The log has its details. {job.kind.describe_kept_work(job.path)}",
         )
         raise

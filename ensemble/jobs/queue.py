@@ -5,6 +5,7 @@ this is the one place that counts what comes before what. How many work at once 
 business.
 """
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from ensemble.jobs.folders import (
     require_locks,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, clear_stop_request
-from ensemble.jobs.kinds import GROUP, KINDS, STRESS, TRAINING, JobKind
+from ensemble.jobs.kinds import GROUP, TRAINING, JobKind, list_job_kinds, list_nested_kinds
 from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
 from ensemble.jobs.slots import SlotLease
 from ensemble.jobs.status import JobStatus
@@ -213,7 +214,7 @@ def prepare_requeue(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iter
 
 def iterate_jobs() -> Iterator[QueuedJob]:
     """Iterate over the jobs of all runs, trials among them, leaving out those that cannot be read."""
-    job_lists, _ = _job_index.list_items()
+    job_lists, _ = _get_job_index().list_items()
     for jobs in job_lists:
         yield from jobs
 
@@ -230,15 +231,16 @@ def _are_all_settled(jobs: list[QueuedJob]) -> bool:
     return not any(job.status.state in job.kind.active_states for job in jobs)
 
 
-_job_index = FolderIndex(
-    _read_run_jobs, (*INDEXED_FILES, f"{STRESS.subfolder}/status.json", TRIAL_FILE), _are_all_settled
-)
+@functools.cache
+def _get_job_index() -> FolderIndex[list[QueuedJob]]:
+    nested = (f"{kind.subfolder}/status.json" for kind in list_nested_kinds())
+    return FolderIndex(_read_run_jobs, (*INDEXED_FILES, *nested, TRIAL_FILE), _are_all_settled)
 
 
 def _iterate_run_jobs(folder: Path) -> Iterator[QueuedJob]:
     kept_as, settings = read_kind_and_settings(folder)
-    own = tuple(kind for kind in KINDS if kind.config_kind and kind.config_kind == kept_as)
-    kinds = own or (TRAINING, STRESS)
+    own = tuple(kind for kind in list_job_kinds() if kind.config_kind and kind.config_kind == kept_as)
+    kinds = own or (TRAINING, *list_nested_kinds())
     name = read_run_name(folder)
     shared = settings.get("base", settings)  # of a sweep, whose trials train
     devices = check_json_value(Count, shared.get("devices") or 0, "devices")

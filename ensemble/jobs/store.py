@@ -9,12 +9,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ensemble.access import Action, owners, usage_limits
-from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.errors import ConfigError, RunError, StorageError, UnknownRunError
 from ensemble.jobs import job as jobs
 from ensemble.jobs.folders import (
     StoredConfig,
@@ -27,14 +27,20 @@ from ensemble.jobs.folders import (
     write_stored_config,
 )
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.kinds import JobKind, list_nested_kinds
 from ensemble.jobs.launch import start_worker
+from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.queue import exclude_worker, list_active_run_jobs, list_run_jobs, prepare_requeue
-from ensemble.jobs.status import JobStatus, StoredStatus, write_status
+from ensemble.jobs.status import JobStatus, StatusWriter, StoredStatus, write_status
+from ensemble.jobs.worker import execute_job
 from ensemble.machine.jax_environment import check_jax_environment
+from ensemble.storage.atomic_files import write_json
+from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.storage.folder_index import INDEXED_FILES, FolderIndex
+from ensemble.storage.folders import data_folder
 
+AnyJobT = TypeVar("AnyJobT", bound=Job)
 JobT = TypeVar("JobT", bound="StoredJob")
 ConfigT = TypeVar("ConfigT")
 ParsedT = TypeVar("ParsedT")
@@ -51,7 +57,73 @@ def is_job_settled(job: Job) -> bool:
     return job.status.state not in job.kind.active_states
 
 
-class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
+class BaseJobStore(ABC, Generic[AnyJobT]):
+    """The jobs of one kind, wherever their files are."""
+
+    @abstractmethod
+    def read(self, job_id: str) -> AnyJobT | None:
+        """Return the job with this id; None if it does not exist or cannot be read."""
+
+    def queue_job(self, job: AnyJobT, busy: str, prepare: Callable[[], object] = lambda: None) -> None:
+        """Put a job with a folder into state `queued`, without a worker.
+
+        Args:
+          job: with the status to write.
+          busy: what to say if a worker is running it.
+          prepare: changes what else is new in its folder.
+
+        Raises:
+          RunError: a worker is running it, or its folder cannot be locked.
+          OSError: its folder cannot be written.
+        """
+        with prepare_requeue(job.path, busy, lambda: self.read(job.id)):
+            prepare()
+            write_json(job.status_file, asdict(job.status))
+
+    def launch_once(
+        self,
+        job: AnyJobT,
+        busy: str,
+        prepare: Callable[[], object] = lambda: None,
+        action: Action | None = Action.LAUNCH,
+    ) -> AnyJobT:
+        """Queue a job in the data folder and start its worker; if it is active already, return it as it is.
+
+        Args:
+          job: with the status to write.
+          busy: what to say if its last worker has not quite ended.
+          prepare: changes what else is new in its folder.
+          action: what the user must be allowed to do; None for the program's own upkeep.
+
+        Raises:
+          RunError: its last worker has not quite ended.
+          StorageError: the data folder cannot be written.
+        """
+        if (active := self.read(job.id)) and active.active:
+            return active
+        try:
+            job.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self.queue_job(job, busy, prepare)
+            except RunError:
+                if (active := self.read(job.id)) and active.active:
+                    return active  # It was launched twice at once.
+                raise
+            start_worker(job, action)
+        except OSError as error:
+            raise StorageError(
+                f"Nothing can be saved in {data_folder()} ({describe_os_error(error)}): "
+                f"{describe_remedy(error)}, or point ENSEMBLE_DATA at a folder that you can write to."
+            ) from error
+        return job
+
+    def execute(self, job_id: str, work: Callable[[AnyJobT, StatusWriter[Any], StopRequest], Outcome]) -> None:
+        """Do a queued job in this process, unless it no longer exists; see `jobs.worker.execute_job`."""
+        if job := self.read(job_id):
+            execute_job(job, lambda status, stop: work(job, status, stop), lambda status: None)
+
+
+class JobStore(BaseJobStore[JobT], Generic[JobT, ConfigT, ParsedT]):
     """All jobs of one kind that has folders of its own among the runs.
 
     J is what such a job is read into, C what one is made with, Known what is kept of the
@@ -64,7 +136,6 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         kind; {kind} in it is that.
       config_kinds: what stands for `kind` in the `config.json` of those that are read here.
       files: those in its folder that `read_job` reads.
-      nested_kinds: other kinds of jobs whose files lie in its folder, and go with it.
       requeue_verb: what people call it that one is put into the queue again.
       requeue_action: what they have to be allowed for that.
     """
@@ -74,7 +145,6 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
     wrong_kind_sentence: ClassVar[str]
     config_kinds: ClassVar[tuple[str | None, ...]]
     files: ClassVar[tuple[str, ...]] = INDEXED_FILES
-    nested_kinds: ClassVar[tuple[JobKind, ...]] = ()
     requeue_verb: ClassVar[str] = "resumed"
     requeue_action: ClassVar[Action] = Action.RESUME
 
@@ -162,6 +232,17 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         except (OSError, ValueError, ConfigError) as error:
             raise build_unreadable_error(job_id, folder, error) from error
 
+    def read(self, job_id: str) -> JobT | None:
+        """Return the job with this id; None if none of this kind has it.
+
+        Raises:
+          RunError: its files cannot be read.
+        """
+        try:
+            return self.find(job_id)
+        except UnknownRunError:
+            return None
+
     def list_jobs(self) -> list[JobT]:
         """All that can be read, newest first."""
         job_list, _ = self._index.list_items()
@@ -220,7 +301,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
         return self.find(job_id)
 
     def request_stop(self, job_id: str) -> bool:
-        """Ask its worker to stop, as `JobKind.stopping_help` says when; whether there is one."""
+        """Ask its worker to stop, as `JobKind.stop_delay` says when; whether there is one."""
         return jobs.request_job_stop(self.find(job_id))
 
     def delete(self, job_id: str) -> None:
@@ -236,7 +317,7 @@ class JobStore(ABC, Generic[JobT, ConfigT, ParsedT]):
             raise RunError(self.explain_delete_refusal(job_id, job.kind))
         with ExitStack() as held:
             held.enter_context(exclude_worker(folder, self.explain_delete_refusal(job_id, self.kind)))
-            for kind in self.nested_kinds:
+            for kind in list_nested_kinds():
                 if not folder.is_symlink():  # What a link leads to stays as it is.
                     with suppress(OSError):
                         (folder / kind.subfolder).mkdir(exist_ok=True)  # So that nobody begins there.

@@ -13,20 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.errors import EnsembleError, RunError
-from ensemble.jobs import worker
+from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import CALIBRATION, JobKind
-from ensemble.jobs.launch import start_worker
-from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import list_queued_jobs, prepare_requeue
-from ensemble.jobs.status import JobStatus, StatusWriter, write_status
+from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.outcome import Outcome, StopRequest, build_progress_callback
+from ensemble.jobs.queue import list_queued_jobs
+from ensemble.jobs.status import JobStatus, StatusWriter
+from ensemble.jobs.store import BaseJobStore
 from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.store import find_run, require_training_config
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.storage.atomic_files import read_json
-from ensemble.storage.disk_errors import describe_os_error
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.records.field_checks import MetricValue
 
@@ -35,6 +33,20 @@ SWITCH_VARIABLE = "ENSEMBLE_CALIBRATION"
 POLL_INTERVAL_S = 0.3
 WAITING_MESSAGE = "Waiting: another run's rejection is being set."
 _STARTING_MESSAGE = "Starting."
+CALIBRATION = JobKind(
+    name="calibration",
+    title="Setting what is rejected",
+    noun="the computation of the rejection threshold",
+    working_state="running",
+    command="work-calibration",
+    remedy="open Classify again",
+    kept_clause="what was computed so far is kept",
+    memory_advice="close other programs, then open Classify again",
+    stop_delay="within a few seconds",
+    takes_turns=False,
+    nice=True,
+    work_entry="ensemble.recognition.calibration_job:execute_calibration",
+)
 
 
 @dataclass(frozen=True)
@@ -63,8 +75,18 @@ class _CalibrationJob(Job):
     kind: JobKind = CALIBRATION
 
 
-class _CalibrationStoppedError(Exception):
-    """Somebody asked the job to stop while it was running."""
+class _CalibrationStore(BaseJobStore[_CalibrationJob]):
+    """The one job there is at a time, whatever its id."""
+
+    def read(self, job_id: str) -> _CalibrationJob | None:
+        try:
+            status = CalibrationStatus.from_dict(read_json(create_calibration_job("").status_file))
+        except (OSError, ValueError):
+            return None
+        return create_calibration_job(":".join(status.subject.rsplit(":", 2)[1:]), status)
+
+
+_CALIBRATIONS = _CalibrationStore()
 
 
 def create_calibration_job(job_id: str, status: CalibrationStatus | None = None) -> _CalibrationJob:
@@ -73,12 +95,8 @@ def create_calibration_job(job_id: str, status: CalibrationStatus | None = None)
 
 
 def read_calibration_job() -> _CalibrationJob | None:
-    """The job that was asked for last; None where there was none, or it cannot be read."""
-    try:
-        status = CalibrationStatus.from_dict(read_json(create_calibration_job("").status_file))
-    except (OSError, ValueError):
-        return None
-    return create_calibration_job(":".join(status.subject.rsplit(":", 2)[1:]), status)
+    """Return the job that was started last; None if there is none, or it cannot be read."""
+    return _CALIBRATIONS.read("")
 
 
 def start_calibration(run_id: str, epoch: int) -> _CalibrationJob:
@@ -87,29 +105,13 @@ def start_calibration(run_id: str, epoch: int) -> _CalibrationJob:
     Nobody's permission is asked: whoever may look at a run may classify with it.
 
     Raises:
-      RunError: the data folder cannot be written.
+      RunError: the last job's process has not quite ended.
+      StorageError: the data folder cannot be written.
     """
-    if (there := read_calibration_job()) and there.active:
-        return there
     now, job_id = time.time(), f"{run_id}:{epoch}"
     status = CalibrationStatus(queued=now, updated=now, subject=f"{runs_folder()}:{job_id}")
-    job = create_calibration_job(job_id, status)
-    try:
-        job.path.mkdir(parents=True, exist_ok=True)
-        busy = "Another run's rejection is being set: try again in a moment."
-        with prepare_requeue(job.path, busy, read_calibration_job):
-            write_status(job.path, job.status)
-        start_worker(job, action=None)
-    except RunError:
-        if (there := read_calibration_job()) and there.active:
-            return there  # Two asked at once.
-        raise
-    except OSError as error:
-        raise RunError(
-            f"Nothing can be saved in {data_folder()} ({describe_os_error(error)}): free some "
-            "room, or point ENSEMBLE_DATA at a folder that you can write to."
-        ) from error
-    return job
+    busy = "The rejection threshold of another run is being computed: try again in a moment."
+    return _CALIBRATIONS.launch_once(create_calibration_job(job_id, status), busy, action=None)
 
 
 def wait_for_calibration(
@@ -143,9 +145,8 @@ def wait_for_calibration(
 
 
 def execute_calibration(job_id: str) -> None:
-    """Do the queued job in this process, to its end; see `jobs.worker.execute_job`."""
-    if (job := read_calibration_job()) and job.id == job_id:
-        worker.execute_job(job, lambda status, stop: _calibrate_run(job_id, status, stop), lambda status: None)
+    """Do the queued job in this process."""
+    _CALIBRATIONS.execute(job_id, _calibrate_run)
 
 
 def calibrate_finished_run(run_id: str) -> None:
@@ -165,23 +166,15 @@ def calibrate_finished_run(run_id: str) -> None:
             start_calibration(run_id, select_default_epoch(run, epochs))
 
 
-def _calibrate_run(job_id: str, status: StatusWriter[CalibrationStatus], stop: StopRequest) -> Outcome:
-    def report_progress(share: float, message: str) -> None:
-        if stop():
-            raise _CalibrationStoppedError
-        status.update(state="running", progress=share, message=message)
-
-    run_id, _, epoch = job_id.partition(":")
+def _calibrate_run(job: _CalibrationJob, status: StatusWriter[CalibrationStatus], stop: StopRequest) -> Outcome:
+    report_progress = build_progress_callback(status, stop)
+    run_id, _, epoch = job.id.partition(":")
     run = find_run(run_id)
     config = require_training_config(run)
     load_run_dataset(run)  # that it was trained on, or one sentence why not
-    try:
-        report_progress(0.0, "Opening the members.")
-        from ensemble.recognition.rejection_threshold import calibrate_rejection
-        from ensemble.runs.members import open_members
+    report_progress(0.0, "Opening the members.")
+    from ensemble.recognition.rejection_threshold import calibrate_rejection
+    from ensemble.runs.members import open_members
 
-        members = open_members(run_id, int(epoch))
-        calibrate_rejection(members, config.dataset, config, report_progress)
-    except _CalibrationStoppedError:
-        return Outcome("stopped", "Stopped. Open Classify again to go on.")
+    calibrate_rejection(open_members(run_id, int(epoch)), config.dataset, config, report_progress)
     return Outcome("finished")

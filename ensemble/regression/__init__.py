@@ -1,10 +1,9 @@
 """Logistic regression by L-BFGS, with and without `pmap`: solved by a worker, read by pages."""
 
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.solve_traces import RegressionTraces, SolveTrace, read_regression_traces
-from ensemble.regression.status import RegressionStatus
-from ensemble.regression.store import (
+from ensemble.regression.regression_job import (
+    LbfgsConfig,
     Regression,
+    RegressionStatus,
     create_regression,
     delete_regression,
     find_any_regression,
@@ -15,6 +14,7 @@ from ensemble.regression.store import (
     list_unreadable_regressions,
     stop_regression,
 )
+from ensemble.regression.solve_traces import RegressionTraces, SolveTrace, read_regression_traces
 from ensemble.regression.worker import run_regression_worker
 
 __all__ = [

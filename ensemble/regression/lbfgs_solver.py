@@ -32,7 +32,7 @@ from ensemble.regression.logistic_objective import (
     count_blocks,
     cut_into_shards,
 )
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 
 _ZOOM_STEPS, _BACKTRACKING_STEPS = 20, 30
 

@@ -24,9 +24,8 @@ from ensemble.regression.pmap_choice import (
     save_pmap_choice,
     time_solver,
 )
+from ensemble.regression.regression_job import Regression, RegressionStatus
 from ensemble.regression.regression_samples import ClassificationProblem, load_regression_samples
-from ensemble.regression.status import RegressionStatus
-from ensemble.regression.store import Regression
 from ensemble.storage.records.json_lines import append_line
 
 _SWEEP_DEVICES = (1, 2, 4, 8)

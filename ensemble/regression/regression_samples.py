@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ensemble.datasets import load_dataset
 from ensemble.errors import StorageError
 from ensemble.jobs.launch import build_worker_environment
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray, map_npy
 from ensemble.storage.folders import data_folder

@@ -8,8 +8,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.machine.jax_settings import count_cpu_cores
 from ensemble.regression.cpu_devices import prepare_solver_devices
-from ensemble.regression.status import RegressionStatus
-from ensemble.regression.store import Regression, find_regression
+from ensemble.regression.regression_job import Regression, RegressionStatus, find_regression
 
 MAX_CPU_DEVICES = 8
 

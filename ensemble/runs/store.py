@@ -17,7 +17,7 @@ from ensemble.datasets.record import parse_dataset_record
 from ensemble.datasets.registry import DatasetEntry
 from ensemble.errors import RunError
 from ensemble.jobs.folders import StoredConfig, change_job_files, find_run_folder, is_run_id, read_run_name
-from ensemble.jobs.kinds import GROUP, IMPORTED, NUMERIC, STRESS, TRAINING, JobKind
+from ensemble.jobs.kinds import GROUP, IMPORTED, NUMERIC, TRAINING, JobKind
 from ensemble.jobs.launch import build_worker_environment, track_child
 from ensemble.jobs.network_probe import write_network_advice
 from ensemble.jobs.placement import KEEP_PLACEMENT, NewPlacement, Placement, read_place_name, write_placement
@@ -151,7 +151,7 @@ class _RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
 
     kind, noun, config_kinds = TRAINING, "run", (TRAINING.config_kind, IMPORTED)
     wrong_kind_sentence = "is not an ensemble: it is a run of the kind “{kind}”."
-    files, nested_kinds = (*INDEXED_FILES, TAGS), (STRESS,)
+    files = (*INDEXED_FILES, TAGS)
 
     def __init__(self) -> None:
         super().__init__()
@@ -335,7 +335,7 @@ class _RunStore(JobStore[Run, EnsembleConfig, _ParsedRunConfig]):
                 f"A task of the run “{job_id}” is still training some of its members: resume "
                 "the run, stop it, then delete it."
             )
-        if kind is STRESS:
+        if kind.subfolder:
             return (
                 f"The run “{job_id}” is being measured under shift: stop that on Inspect or "
                 "let it end, then delete the run."

@@ -1,9 +1,16 @@
 """Distribution shift: corruptions, out-of-distribution images, and the job that measures them."""
 
 from ensemble.runs.checkpoints.folders import find_last_tick
-from ensemble.shift.commands import queue_stress, start_stress, stop_stress, work_stress
-from ensemble.shift.results import StressResults, StressState, count_measured_images, read_ood_scores, read_stress
-from ensemble.shift.status import StressStatus
+from ensemble.shift.results import StressResults, count_measured_images, read_ood_scores
+from ensemble.shift.stress_job import (
+    StressState,
+    StressStatus,
+    queue_stress,
+    read_stress,
+    start_stress,
+    stop_stress,
+    work_stress,
+)
 
 __all__ = [
     "StressResults",

@@ -10,18 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.example_measures import EXAMPLE_MEASURES
-from ensemble.runs.checkpoints.folders import find_last_tick
-from ensemble.runs.epoch_choice import is_chosen_on_validation
-from ensemble.runs.store import Run, find_run
 from ensemble.shift.corruptions import REFERENCE_SIDE, scale_corruptions
 from ensemble.shift.shift_metrics import CorruptionMetrics, OodMetrics, ShiftMetrics
-from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, NumberRange, check_json_value, parse_dataclass
 
+STRESS_FOLDER = "stress"  # within that of a run
 RESULTS_FORMAT = 1
 KNOWN_KEY = "known"
 # What out-of-distribution images are called in results.json and in the names of files: run folders
@@ -108,74 +105,9 @@ class StressResults:
         return [steps_by_amount[amount] for amount in corruption.amounts if amount in steps_by_amount]
 
 
-@dataclass(frozen=True)
-class StressState:
-    """A run's stress job and what it has found, as they stood when they were read.
-
-    Attributes:
-      run: the run.
-      job: the job; None where there has been none.
-      results: what it has found; None where there is nothing yet.
-      last_tick: the number of the run's last checkpoint; None where it has none.
-    """
-
-    run: Run
-    job: StressJob | None
-    results: StressResults | None
-    last_tick: int | None
-
-    @property
-    def status(self) -> StressStatus | None:
-        """What the job last wrote of itself; None where there has been none."""
-        return self.job.status if self.job else None
-
-    @property
-    def active(self) -> bool:
-        """Whether a job is at work or waits its turn."""
-        return self.job is not None and self.job.active
-
-    @property
-    def state(self) -> str:
-        """The job's state: "none" before the first, "failed" if it died."""
-        return self.job.state if self.job else "none"
-
-    @property
-    def message(self) -> str:
-        """One or two sentences on the state, possibly empty."""
-        return self.job.message if self.job else ""
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether the results are of other members than those that would be measured now.
-
-        Those are of the epoch chosen on validation images, else of the run's last checkpoint.
-        """
-        if self.results is None:
-            return False
-        if not self.results.steps_after and is_chosen_on_validation(self.run, self.results.epoch):
-            return False
-        return self.results.tick != self.last_tick
-
-
-def read_stress(run_id: str) -> StressState:
-    """How a run's job stands, and what it has found.
-
-    Raises:
-      UnknownRunError: there is no such run.
-    """
-    run = find_run(run_id)
-    job = read_stress_job(run)  # first: one that has ended has all its results
-    results, tick = read_stress_results(run.path), find_last_tick(run.path)
-    if run.origin and results:
-        tick = results.tick  # It came without checkpoints, and goes on no more.
-    return StressState(run, job, results, tick)
-
-
-def read_stress_job(run: Run) -> StressJob | None:
-    """The run's job; None where there has been none, or it cannot be read."""
-    if (status := read_stress_status(run.path)) is None:
-        return None
-    return StressJob(run.id, run.name, stress_folder(run.path), status)
+def stress_folder(run_folder: Path) -> Path:
+    """Return the folder of a run's stress test, its results and its job."""
+    return run_folder / STRESS_FOLDER
 
 
 def read_stress_results(run_folder: Path) -> StressResults | None:

@@ -12,7 +12,6 @@ from ensemble.runs.members import select_members_epoch
 from ensemble.runs.parameters import load_run_network
 from ensemble.runs.store import Run
 from ensemble.shift.results import StressResults, count_measured_images, read_stress_results, write_stress_results
-from ensemble.shift.status import StressStatus
 from ensemble.shift.tasks import StressTask, list_stress_tasks
 
 _REPORT_INTERVAL_S = 0.5
@@ -29,11 +28,7 @@ class StressWorker:
     """
 
     def __init__(
-        self,
-        run: Run,
-        status: StatusWriter[StressStatus],
-        stop: Callable[[], bool],
-        report: Callable[[StressStatus], None],
+        self, run: Run, status: StatusWriter[Any], stop: Callable[[], bool], report: Callable[[Any], None]
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._clock: tuple[float, float] | None = None

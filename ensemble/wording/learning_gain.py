@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.acquisition.learning_results import LearningCurves
-from ensemble.acquisition.learning_settings import LearningConfig
 from ensemble.analysis.acquisition.learning_gain import MIN_SEEDS
 from ensemble.analysis.inference.crossed_means import CrossedMean
 from ensemble.wording import formats

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from ensemble import __version__
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.job import Job
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.runs.run_folder import SOURCES_FILE
 from ensemble.runs.start_weights import WEIGHTS_FILE
 from ensemble.settings import Settings, list_setting_fields

@@ -3,15 +3,15 @@
 import re
 import sys
 
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LEARNING, LearningConfig
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_kind_and_settings
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, LEARNING, NUMERIC, REGRESSION, STRESS, SWEEP
+from ensemble.jobs.kinds import IMPORTED, NUMERIC, SWEEP
 from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import REGRESSION, LbfgsConfig
 from ensemble.runs.store import Run
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording import formats
@@ -92,7 +92,7 @@ def read_run_settings(job: Job) -> _RunSettings | None:
     if isinstance(settings, _RunSettings):
         return settings
     try:
-        kind, values = read_kind_and_settings(job.path.parent if job.kind is STRESS else job.path)
+        kind, values = read_kind_and_settings(job.path.parent if job.kind.subfolder else job.path)
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
         if kind == NUMERIC.config_kind:

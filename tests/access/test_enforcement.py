@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.access import Action, Person, Role, audit_log, owners, set_person_source
-from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.learning_store import LEARNING_STORE
+from ensemble.acquisition.learning_job import LEARNING_STORE, LearningConfig
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError
@@ -27,11 +26,10 @@ from ensemble.jobs.store import JobStore
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.pictures import corrections
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import REGRESSION_STORE, create_regression, delete_regression
+from ensemble.regression.regression_job import REGRESSION_STORE, LbfgsConfig, create_regression, delete_regression
 from ensemble.runs.annotations import baseline, names, notes, tags
 from ensemble.runs.store import RUN_STORE
-from ensemble.shift.commands import queue_stress
+from ensemble.shift.stress_job import queue_stress
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import store as sweeps
 from ensemble.sweeps.claims import TrialClaim, claim_trial
@@ -186,7 +184,7 @@ def test_what_is_in_a_runs_folder_is_its_owners() -> None:
 def test_measuring_another_members_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     as_(ANN)
     run = runs.create_run(SMALL)
-    monkeypatch.setattr("ensemble.shift.commands.find_last_tick", lambda folder: 1)
+    monkeypatch.setattr("ensemble.shift.stress_job.find_last_tick", lambda folder: 1)
     as_(BOB)
     with pytest.raises(AccessError, match="belongs to ann"):
         queue_stress(run.id)

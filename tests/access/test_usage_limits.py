@@ -105,7 +105,7 @@ def test_of_many_launches_at_once_no_more_begin_than_one_person_may_have(monkeyp
 def test_so_many_uploads_of_a_person_are_read_at_once(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(usage_limits.JOBS_VARIABLE, "2")
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
-    monkeypatch.setattr(dataset_upload, "start_worker", lambda job: None)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: None)
 
     def hand_in() -> dataset_upload.UploadJob:
         return dataset_upload.receive_upload(io.BytesIO(b"PK"), UploadRequest("leaves.zip"))

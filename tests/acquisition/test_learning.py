@@ -12,6 +12,13 @@ from click.testing import CliRunner
 from ensemble import datasets
 from ensemble.acquisition import learning_worker
 from ensemble.acquisition.learning_curves import load_curves
+from ensemble.acquisition.learning_job import (
+    LearningConfig,
+    LearningExperiment,
+    create_learning,
+    find_learning,
+    requeue_learning,
+)
 from ensemble.acquisition.learning_results import (
     RESULTS_FILE,
     LearningResult,
@@ -20,8 +27,6 @@ from ensemble.acquisition.learning_results import (
     pack_right,
     read_results,
 )
-from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.learning_store import LearningExperiment, create_learning, find_learning, requeue_learning
 from ensemble.acquisition.learning_worker import execute_learning
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig

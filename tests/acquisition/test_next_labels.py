@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import ensemble
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.acquisition.next_labels import choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES
 from ensemble.analysis.example_measures import MemberOutputs

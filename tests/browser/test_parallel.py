@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from playwright.sync_api import expect
 
 from ensemble import regression
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from tests.browser.conftest import App, stop_button
 
 

@@ -19,7 +19,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.recognition.picture_reading import PICTURE_REJECTED_SENTENCE
 from ensemble.runs import Status
-from ensemble.shift.status import StressStatus
+from ensemble.shift.stress_job import StressStatus
 
 FOUND: dict[str, Any] = {
     "image": "a.png",

@@ -75,7 +75,7 @@ def test_a_full_disk_is_said_and_with_more_room_the_run_goes_on_to_the_same_bits
         assert ended(child)["state"] == "failed"
     message = runs.find_run(run.id).message
     assert "No space left on device" in message
-    assert "Make room, then resume." in message
+    assert "Make room, then resume it." in message
     subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
     with training("--resume", run.id, inside=cables.inside) as (_, child):
         assert ended(child)["state"] == "finished"

@@ -15,7 +15,7 @@ import pytest
 
 from ensemble import regression, runs
 from ensemble.jobs.remote.task_record import read_task_record
-from ensemble.shift.status import read_stress_status
+from ensemble.shift.stress_job import read_stress_status
 
 ROOT = str(Path(__file__).resolve().parents[2])
 FULL = ("no node is free", "other tasks come first")

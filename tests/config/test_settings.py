@@ -8,7 +8,7 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.settings import Settings, declare_setting
 from ensemble.storage.folders import data_folder, runs_folder
 

@@ -17,11 +17,12 @@ from ensemble.cluster import QueueEntry
 from ensemble.errors import ClusterError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import REGRESSION, JobKind
+from ensemble.jobs.kinds import JobKind
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.remote import follower, task_process
 from ensemble.jobs.status import JobStatus, StatusWriter, is_process_alive, write_status
+from ensemble.regression.regression_job import REGRESSION
 from ensemble.storage.atomic_files import read_json, write_json
 
 REPO = Path(__file__).resolve().parents[2]

@@ -15,7 +15,8 @@ from ensemble.errors import RunError
 from ensemble.jobs.queue import list_queued_jobs
 from ensemble.jobs.status import JobStatus, is_process_alive, is_worker_alive, read_start_ticks, write_status
 from ensemble.regression import LbfgsConfig
-from ensemble.shift.status import StressStatus, stress_folder
+from ensemble.shift.results import stress_folder
+from ensemble.shift.stress_job import StressStatus
 from ensemble.storage import file_lock
 from tests.workers import held_by_a_worker, wait_for_end, wait_until
 

@@ -18,9 +18,8 @@ from ensemble.datasets import original_files, store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import RunError, StorageError
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.dataset_fetch import FetchJob, FetchStatus
+from ensemble.jobs.dataset_fetch import FETCH, FetchJob, FetchStatus
 from ensemble.jobs.job import is_stop_requested, request_job_stop
-from ensemble.jobs.kinds import FETCH
 from ensemble.storage import file_lock
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import hold_folder_lock
@@ -104,8 +103,8 @@ def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:
     cut = wait("mnist")
     assert cut is not None
     assert cut.state == "failed"
-    assert cut.message.startswith("The download was interrupted: it was killed (SIGKILL) by ")
-    assert cut.message.endswith("what has arrived is kept.")
+    assert cut.message.startswith("The process of the download exited unexpectedly: it was killed (SIGKILL) by ")
+    assert cut.message.endswith("What has arrived is kept; fetch it again to continue.")
     dataset_fetch.start_fetch("mnist")
     second = waiting_its_turn()
     assert second.state == "running"
@@ -120,7 +119,7 @@ def test_what_needs_no_fetching_is_done_at_once() -> None:
 
 
 def test_one_that_was_asked_to_stop_before_it_began_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dataset_fetch, "start_worker", lambda job: None)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: None)
     request_job_stop(dataset_fetch.start_fetch("mnist"))
     dataset_fetch.execute_fetch("mnist")
     stopped = dataset_fetch.read_fetch_job("mnist")

@@ -15,6 +15,7 @@ import scipy.io
 from PIL import Image
 
 from ensemble import datasets
+from ensemble.access import Action
 from ensemble.datasets.own.request import DatasetNaming
 from ensemble.errors import ConfigError, DataError, RunError, StorageError
 from ensemble.jobs.job import request_job_stop
@@ -39,7 +40,7 @@ IMAGES = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where datasets live; what lies among the uploads after the test can be found, and so discarded."""
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(dataset_upload, "start_worker", lambda job: None)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: None)
     yield tmp_path / "data"
     assert [one.name for one in tmp_path.glob("data/uploads/*") if not dataset_upload.read_upload_job(one.name)] == []
 
@@ -228,8 +229,10 @@ def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(
     with held_by_a_worker(job.path):
         with pytest.raises(RunError, match="stop that first"):
             dataset_upload.discard_upload(job.id)
+        assert dataset_upload.start_upload_reading(job.id, job.request).status == job.status
         with pytest.raises(RunError, match="still being read"):
-            dataset_upload.start_upload_reading(job.id, job.request)
+            dataset_upload.start_upload_reading(job.id, UploadRequest("a.zip", size=16))
+    assert dataset_upload.read_upload_job(job.id).request == job.request
     assert job.path.exists()
 
 
@@ -257,10 +260,10 @@ def test_an_upload_that_cannot_be_read_in_that_way_is_not_kept(folder: Path) -> 
 
 
 def test_an_upload_that_no_worker_can_read_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(job: UploadJob) -> None:
+    def refuse(job: UploadJob, action: Action) -> None:
         raise RunError("The log cannot be written.")
 
-    monkeypatch.setattr(dataset_upload, "start_worker", refuse)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", refuse)
     with pytest.raises(RunError, match="log cannot be written"):
         dataset_upload.receive_upload(io.BytesIO(packed()), UploadRequest("a.zip"))
     assert list((folder / "uploads").iterdir()) == []

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from ensemble.acquisition.learning_status import LearningStatus
-from ensemble.cli.program import WORKER_KINDS, import_command
+from ensemble.acquisition.learning_job import LearningStatus
+from ensemble.cli.program import import_command, list_worker_kinds
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.kinds import KINDS, JobKind, load_entry_point
+from ensemble.jobs.kinds import JobKind, list_job_kinds, load_entry_point
 from ensemble.jobs.status import JobStatus
 from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.numeric.numeric_status import NumericStatus
@@ -38,10 +38,10 @@ def name_of(kind: JobKind) -> str:
     return kind.name
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=name_of)
+@pytest.mark.parametrize("kind", list_job_kinds(), ids=name_of)
 def test_what_a_kind_names_is_there(kind: JobKind) -> None:
     assert not kind.work_entry or callable(load_entry_point(kind.work_entry))
-    assert WORKER_KINDS[kind.command] is kind
+    assert list_worker_kinds()[kind.command] is kind
     assert import_command(kind.command).hidden
     for name in filter(None, (kind.compile_entry,)):
         assert callable(load_entry_point(name))
@@ -50,7 +50,7 @@ def test_what_a_kind_names_is_there(kind: JobKind) -> None:
 @pytest.mark.parametrize("status", STATUSES, ids=lambda one: one.__name__)
 def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> None:
     kind = status.kind
-    assert kind in KINDS
+    assert kind in list_job_kinds()
     assert status().share == 0.0
     half = status(**({kind.progress_field: 3, kind.total_field: 6} if kind.total_field else {kind.progress_field: 0.5}))
     assert half.share == 0.5
@@ -59,9 +59,13 @@ def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> N
 
 
 def test_no_two_kinds_share_a_word() -> None:
-    for words in ([one.name for one in KINDS], [one.command for one in KINDS], [one.title for one in KINDS]):
+    for words in (
+        [one.name for one in list_job_kinds()],
+        [one.command for one in list_job_kinds()],
+        [one.title for one in list_job_kinds()],
+    ):
         assert len(set(words)) == len(words)
-    assert {status.kind for status in STATUSES} == set(KINDS)
+    assert {status.kind for status in STATUSES} == set(list_job_kinds())
     assert kinds.TRAINING.active_states == ("queued", "starting", "training")
 
 

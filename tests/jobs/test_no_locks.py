@@ -16,7 +16,7 @@ from ensemble.jobs.status import write_status
 from ensemble.jobs.store import StoredJob
 from ensemble.regression import LbfgsConfig
 from ensemble.runs.checkpoints.folders import CHECKPOINTS_FOLDER
-from ensemble.shift.commands import start_stress
+from ensemble.shift.stress_job import start_stress
 from ensemble.storage.folders import runs_folder
 from tests.sweeps.light import light_config
 

@@ -8,12 +8,12 @@ from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import outcome
 from ensemble.regression import worker as regression_worker
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.runs.training import worker
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 READ_ONLY = OSError(errno.EROFS, "Read-only file system", "/a")
-ADVICE = "then resume. No checkpoint has been written yet: resume starts from the beginning."
+ADVICE = "then resume it. No checkpoint has been written yet: resume starts from the beginning."
 
 
 def failing(error: Exception):

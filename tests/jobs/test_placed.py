@@ -17,7 +17,8 @@ from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued
 from ensemble.jobs.remote.task_record import TaskRecord, write_task_record
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig, create_regression
-from ensemble.shift.status import StressStatus, stress_folder
+from ensemble.shift.results import stress_folder
+from ensemble.shift.stress_job import StressStatus
 from ensemble.ui.inspect.shift import stress_job
 from ensemble.wording.jobs import describe_job_stage
 from tests.workers import at_work_here

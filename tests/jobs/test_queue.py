@@ -10,7 +10,7 @@ import pytest
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.jobs.kinds import REGRESSION, STRESS, TRAINING
+from ensemble.jobs.kinds import TRAINING
 from ensemble.jobs.queue import (
     acquire_worker_lock,
     list_active_run_jobs,
@@ -21,8 +21,10 @@ from ensemble.jobs.queue import (
 )
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig
+from ensemble.regression.regression_job import REGRESSION
 from ensemble.shift import StressStatus
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
+from ensemble.shift.stress_job import STRESS
 from tests.pages.grouped import in_groups
 from tests.workers import at_work_here
 

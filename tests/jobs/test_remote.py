@@ -197,7 +197,7 @@ def test_a_task_that_dies_is_said_with_what_it_printed_last(folder: Path, capfd:
     assert ended["state"] == "failed"
     assert ended["message"] == (
         "Its task 1 on node7 exited unexpectedly: it was killed, or asked for too little "
-        "memory or time. What was measured so far is kept."
+        "memory or time. What was measured so far is kept; launch it again."
     )
     assert "Out of memory." in capfd.readouterr().err
     assert counted(folder) == [0, 1, 2]

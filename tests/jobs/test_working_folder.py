@@ -17,40 +17,27 @@ import pytest
 from PIL import Image
 
 from ensemble import architectures, regression, runs, sweeps
-from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.learning_store import find_learning, launch_learning
+from ensemble.acquisition.learning_job import LEARNING, LearningConfig, find_learning, launch_learning
 from ensemble.cli.app import build_app_environment
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch, warm_worker
+from ensemble.jobs.dataset_fetch import FETCH
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import (
-    CALIBRATION,
-    FETCH,
-    GROUP,
-    KINDS,
-    LEARNING,
-    NUMERIC,
-    REGRESSION,
-    STRESS,
-    SWEEP,
-    TRAINING,
-    UPLOAD,
-    JobKind,
-)
+from ensemble.jobs.kinds import GROUP, NUMERIC, SWEEP, TRAINING, JobKind, list_job_kinds
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.network_probe import NetworkProbe
 from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.dataset_upload import UPLOAD
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.machine import jax_environment
 from ensemble.machine.python_command import build_python_command
 from ensemble.numeric.numeric_store import find_numeric_run
 from ensemble.numeric.training.numeric_launch import launch_numeric_run
-from ensemble.recognition.calibration_job import read_calibration_job, start_calibration
+from ensemble.recognition.calibration_job import CALIBRATION, read_calibration_job, start_calibration
 from ensemble.regression import regression_samples
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import REGRESSION, LbfgsConfig
 from ensemble.runs.groups.group import list_run_groups
-from ensemble.shift.commands import start_stress
-from ensemble.shift.results import read_stress_job
+from ensemble.shift.stress_job import STRESS, read_stress_job, start_stress
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.ui.devices import probe
 from tests.conftest import variant
@@ -174,7 +161,7 @@ ALWAYS = (TRAINING, FETCH, UPLOAD)
 
 
 def test_every_kind_of_job_is_here() -> None:
-    assert set(WORK) == {kind for kind in KINDS if kind.work_entry}
+    assert set(WORK) == {kind for kind in list_job_kinds() if kind.work_entry}
 
 
 @pytest.mark.usefixtures("hostile", "two_devices_a_worker", "no_worker_left")

@@ -28,7 +28,7 @@ from ensemble.shift import StressResults, StressStatus, shift_metrics
 from ensemble.shift import results as shift_results
 from ensemble.shift.accuracy_reference import AccuracyReference
 from ensemble.shift.corruptions import CORRUPTION_KINDS
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities
 

@@ -157,7 +157,7 @@ def test_another_size_is_read_again_before_it_is_added(monkeypatch: pytest.Monke
     assert at.button(key="data_accept").disabled
     assert not at.button(key="data_reread").disabled
     asked: list[dataset_upload.UploadJob] = []
-    monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: asked.append(job))
     press(at, "data_reread")
     assert [one.request.size for one in asked] == [20]
 
@@ -174,7 +174,7 @@ def test_an_upload_that_was_refused_says_why_and_goes(folder: Path) -> None:
 def test_what_other_settings_would_mend_can_be_set_there(monkeypatch: pytest.MonkeyPatch) -> None:
     job = uploads.upload("failed", "3 of 9 cannot be read: choose a larger “Unreadable” below.")
     asked: list[dataset_upload.UploadJob] = []
-    monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: asked.append(job))
     at = opened(page="data", upload=job.id)
     assert at.button(key="data_reread").disabled
     at.select_slider(key=f"data_bad_{job.id}").set_value(0.5).run()
@@ -218,7 +218,7 @@ def test_words_of_an_upload_stay_text() -> None:
 
 def test_uploads_of_earlier_days_go_when_another_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     job = uploads.read_through()
-    monkeypatch.setattr(dataset_upload, "start_worker", lambda job: None)
+    monkeypatch.setattr("ensemble.jobs.store.start_worker", lambda job, action: None)
     at = opened(page="data")
     at.file_uploader[0].set_value(("new.zip", b"no archive", "application/zip")).run()
     assert job.path.exists()

@@ -13,7 +13,7 @@ from ensemble.cluster import slurm as cluster
 from ensemble.cluster import slurm_commands
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement, read_placement
-from ensemble.regression.store import REGRESSION_STORE
+from ensemble.regression.regression_job import REGRESSION_STORE
 from ensemble.ui.devices import placement_control, schedulers
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"

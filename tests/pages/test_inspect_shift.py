@@ -13,7 +13,7 @@ from ensemble.figures.palette import LIGHT
 from ensemble.jobs.status import write_status
 from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import CORRUPTION_KINDS
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said

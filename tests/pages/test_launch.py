@@ -16,10 +16,10 @@ from ensemble.jobs import dataset_fetch
 from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.queue import list_blocking_jobs, list_jobs_ahead, list_queued_jobs
 from ensemble.jobs.status import write_status
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import REGRESSION_STORE
+from ensemble.regression.regression_job import REGRESSION_STORE, LbfgsConfig
 from ensemble.runs.store import RUN_STORE
-from ensemble.shift.status import StressStatus, stress_folder
+from ensemble.shift.results import stress_folder
+from ensemble.shift.stress_job import StressStatus
 from ensemble.storage.atomic_files import write_json
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.job_screen import forget_jobs

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import regression
 from ensemble.jobs.job import is_stop_requested
 from ensemble.regression import Regression
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.parallel.settings import format_regression_key
 from ensemble.ui.shared import loaders

@@ -17,8 +17,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import regression
 from ensemble.jobs.slots import acquire_slots
 from ensemble.regression import Regression
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import REGRESSION_STORE
+from ensemble.regression.regression_job import REGRESSION_STORE, LbfgsConfig
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.shared import loaders

@@ -12,7 +12,7 @@ from ensemble import regression
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.regression import Regression
 from ensemble.regression.pmap_choice import load_pmap_choice
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.ui.devices.probe import DeviceInventory
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.parallel import launch

@@ -13,8 +13,8 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
+from ensemble.acquisition.learning_job import create_learning
 from ensemble.acquisition.learning_results import append_result
-from ensemble.acquisition.learning_store import create_learning
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.own.pools import label_pool, pool_batches, pool_labels
 from ensemble.datasets.own.pools.label_pool import LabelPool

@@ -23,7 +23,7 @@ from ensemble.regression.logistic_objective import (
     count_blocks,
     cut_into_shards,
 )
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from tests.conftest import variant
 
 FEATURES, CLASSES = 24, 4

@@ -16,7 +16,7 @@ from ensemble.regression.pmap_choice import (
     load_pmap_choice,
     save_pmap_choice,
 )
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 
 # A fixed step and one step remembered: what compiles in a quarter of the time.
 SMALL = {"samples": 200, "features": 8, "classes": 3, "iterations": 4, "sweep": False, "stepsize": 0.5, "history": 1}

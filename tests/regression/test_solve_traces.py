@@ -7,7 +7,7 @@ import pytest
 from ensemble import regression
 from ensemble.cli.stress_and_regression import summarize_regression
 from ensemble.regression import Regression
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.storage.records.json_lines import append_line
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)

@@ -13,8 +13,8 @@ from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, StorageError, UnknownRunError
 from ensemble.jobs.queue import list_jobs_ahead
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.regression.regression_samples import load_regression_samples
-from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.folders import data_folder
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)

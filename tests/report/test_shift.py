@@ -4,7 +4,7 @@ import pytest
 
 from ensemble.report import render_report
 from ensemble.shift.corruptions import CORRUPTION_KINDS
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
 from ensemble.views import shift as entropy_histograms
 from ensemble.views.accuracy_estimates import collect_estimated_steps, describe_estimated_steps
 from tests.pages.ensembles import trained

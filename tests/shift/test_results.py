@@ -11,11 +11,11 @@ import pytest
 from ensemble import runs
 from ensemble.cli.stress_and_regression import summarize_stress
 from ensemble.config import EnsembleConfig
+from ensemble.runs.checkpoints.folders import find_last_tick
 from ensemble.shift import StressState
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.results import (
     StressResults,
-    find_last_tick,
     parse_stress_results,
     read_ood_scores,
     read_stress_results,

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import regression, runs, sweeps
-from ensemble.acquisition import learning_store, learning_worker
-from ensemble.acquisition.learning_settings import LearningConfig
+from ensemble.acquisition import learning_job, learning_worker
+from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.storage.folders import data_folder
@@ -54,14 +54,14 @@ def make_stopped_run() -> str:
 
 def make_stopped_learning() -> str:
     """An experiment that stopped after its first training."""
-    made = learning_store.create_learning(LEARNING)
+    made = learning_job.create_learning(LEARNING)
     learning_worker.execute_learning(made.id, lambda status: (made.path / "stop").touch() if status.done == 1 else None)
     return made.id
 
 
 def make_learning() -> str:
     """An experiment that has ended."""
-    return learning_worker.execute_learning(learning_store.create_learning(LEARNING).id).id
+    return learning_worker.execute_learning(learning_job.create_learning(LEARNING).id).id
 
 
 def make_sweep() -> str:

@@ -13,7 +13,7 @@ from ensemble.jobs.status import write_status
 from ensemble.jobs.store import is_job_settled
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.shift import StressStatus
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import stress_folder
 from ensemble.storage import folder_index
 from ensemble.storage.folder_index import FolderIndex
 

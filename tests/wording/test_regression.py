@@ -9,7 +9,7 @@ import pytest
 from ensemble import regression
 from ensemble.regression import RegressionStatus, RegressionTraces, SolveTrace
 from ensemble.regression.pmap_choice import PmapChoice, PmapTrial
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.regression.speedup import compute_speedup
 from ensemble.wording.runs import regression as regression_words
 

@@ -5,8 +5,7 @@ import shutil
 import pytest
 
 from ensemble import regression, runs
-from ensemble.acquisition.learning_settings import LearningConfig
-from ensemble.acquisition.learning_store import create_learning
+from ensemble.acquisition.learning_job import LearningConfig, create_learning
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.queue import list_queued_jobs
 from ensemble.regression import LbfgsConfig

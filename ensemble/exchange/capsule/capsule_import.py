@@ -28,8 +28,7 @@ from ensemble.runs.history import PREDICTION_FOLDERS, write_predictions
 from ensemble.runs.imported_run import write_image_array
 from ensemble.runs.run_folder import SOURCES_FILE
 from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE, IMAGES_FILE, LABELS_FILE, REPEATS_FILE
-from ensemble.shift.results import SCORE_ARRAYS, write_ood_scores, write_stress_results
-from ensemble.shift.status import stress_folder
+from ensemble.shift.results import SCORE_ARRAYS, stress_folder, write_ood_scores, write_stress_results
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import write_bytes, write_json

@@ -21,7 +21,7 @@ from ensemble.runs.parameters import MAX_BYTES, list_parameter_epochs
 from ensemble.runs.run_folder import read_member_sources
 from ensemble.runs.store import require_training_config
 from ensemble.shift.results import KNOWN_KEY, read_ood_scores, read_stress_results, serialize_stress_results
-from ensemble.shift.status import read_stress_status
+from ensemble.shift.stress_job import read_stress_status
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import Arrays, read_arrays

@@ -15,7 +15,7 @@ from ensemble.runs.history import PROBABILITY_TOLERANCE
 from ensemble.runs.run_folder import MemberSource, parse_members_json
 from ensemble.runs.status import list_remaining_members
 from ensemble.shift.results import RESULTS_FORMAT, StressResults, parse_stress_results
-from ensemble.shift.status import StressStatus
+from ensemble.shift.stress_job import StressStatus
 from ensemble.storage.plain_files import parse_json
 from ensemble.storage.records.json_lines import parse_history_line
 

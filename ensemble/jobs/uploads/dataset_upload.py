@@ -17,14 +17,13 @@ from typing import BinaryIO, ClassVar
 
 from ensemble.access import Action, audit_log, check_permission, owners, usage_limits
 from ensemble.errors import DataError, RunError, StorageError
-from ensemble.jobs import worker
-from ensemble.jobs.job import Job, clear_stop_request
-from ensemble.jobs.kinds import UPLOAD, JobKind
-from ensemble.jobs.launch import start_worker
-from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import JobKind
+from ensemble.jobs.outcome import Outcome, StopRequest, build_progress_callback
 from ensemble.jobs.queue import exclude_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
-from ensemble.jobs.uploads import upload_preview, upload_request
+from ensemble.jobs.store import BaseJobStore
+from ensemble.jobs.uploads import upload_request
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
@@ -33,9 +32,24 @@ from ensemble.storage.records.field_checks import MetricValue, parse_dataclass
 
 _UPLOAD_ID_PATTERN = re.compile(r"[0-9a-f]{16}")
 _COPY_CHUNK_BYTES = 2**20
-REPORT_INTERVAL_SECONDS = 0.25
 MAX_AGE_SECONDS = 24 * 3600.0
 _STATUS_FILE, _REQUEST_FILE = "status.json", "request.json"
+UPLOAD = JobKind(
+    name="upload",
+    title="Reading an upload",
+    noun="the upload",
+    working_state="running",
+    command="work-upload",
+    progress_field="fraction",
+    resumable=(),
+    remedy="upload the file again",
+    kept_clause="nothing was added to your datasets",
+    memory_advice="choose a smaller size, or fewer images",
+    takes_turns=False,
+    nice=True,
+    work_entry="ensemble.jobs.uploads.dataset_upload:execute_upload",
+    ended_states=("done", "stopped", "failed"),
+)
 
 
 @dataclass(frozen=True)
@@ -63,26 +77,30 @@ class UploadJob(Job):
     kind: JobKind = UPLOAD
 
 
-class _UploadStoppedError(Exception):
-    """Somebody asked the reading to stop while it was running."""
-
-
 def uploads_folder() -> Path:
     """Where uploads lie; it need not be there."""
     return data_folder() / "uploads"
 
 
+class _UploadStore(BaseJobStore[UploadJob]):
+    def read(self, job_id: str) -> UploadJob | None:
+        if not _UPLOAD_ID_PATTERN.fullmatch(job_id):
+            return None
+        folder = uploads_folder() / job_id
+        try:
+            status = UploadStatus.from_dict(read_json(folder / _STATUS_FILE))
+            request = parse_dataclass(UploadRequest, read_json(folder / _REQUEST_FILE))
+        except (OSError, ValueError):
+            return None
+        return UploadJob(job_id, f"the reading of {request.file}", folder, status, request)
+
+
+_UPLOADS = _UploadStore()
+
+
 def read_upload_job(ident: str) -> UploadJob | None:
-    """The upload of that id; None if there is none, or none any more."""
-    if not _UPLOAD_ID_PATTERN.fullmatch(ident):
-        return None
-    folder = uploads_folder() / ident
-    try:
-        status = UploadStatus.from_dict(read_json(folder / _STATUS_FILE))
-        request = parse_dataclass(UploadRequest, read_json(folder / _REQUEST_FILE))
-    except (OSError, ValueError):
-        return None
-    return UploadJob(ident, f"the reading of {request.file}", folder, status, request)
+    """Return the upload with this id; None if it does not exist or was removed."""
+    return _UPLOADS.read(ident)
 
 
 def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
@@ -130,17 +148,17 @@ def start_upload_reading(ident: str, request: UploadRequest) -> UploadJob:
     request.preparation  # noqa: B018 (it is checked when it is made)
     folder, now = uploads_folder() / ident, time.time()
     owners.check_folder_access(Action.CHANGE, folder)
-    with exclude_worker(folder, f"{request.file:.60} is still being read: try again in a moment."):
-        if (there := read_upload_job(ident)) and there.has_pending_or_remote_worker:
-            return there  # Two pressed at once.
-        clear_stop_request(folder)
-        write_json(folder / _REQUEST_FILE, dataclasses.asdict(request))
-        status = UploadStatus(queued=now, updated=now, message="Starting")
-        write_json(folder / _STATUS_FILE, dataclasses.asdict(status))
-    if (job := read_upload_job(ident)) is None:
+    if not folder.is_dir():
         raise RunError("This upload no longer exists: upload the file again.")
-    start_worker(job)
-    return job
+    busy = f"{request.file:.60} is still being read: try again in a moment."
+    if (active := read_upload_job(ident)) and active.active and active.request != request:
+        raise RunError(busy)
+    status = UploadStatus(queued=now, updated=now, message="Starting")
+    return _UPLOADS.launch_once(
+        UploadJob(ident, f"the reading of {request.file}", folder, status, request),
+        busy,
+        lambda: write_json(folder / _REQUEST_FILE, dataclasses.asdict(request)),
+    )
 
 
 def discard_upload(ident: str) -> None:
@@ -173,22 +191,14 @@ def _remove_expired_uploads() -> None:
 
 
 def execute_upload(ident: str) -> None:
-    """Read an upload in this process, to its end; see `jobs.worker.execute_job`."""
-    if job := read_upload_job(ident):
-        worker.execute_job(job, lambda status, stop: _prepare_upload(job, status, stop), lambda status: None)
+    """Read a queued upload in this process."""
+    _UPLOADS.execute(ident, _prepare_upload)
 
 
 def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest) -> Outcome:
-    said_at = 0.0
+    from ensemble.jobs.uploads import upload_preview  # It opens images; the queue only needs the kind.
 
-    def report_progress(fraction: float | None, message: str) -> None:
-        nonlocal said_at
-        if stop():
-            raise _UploadStoppedError
-        if time.monotonic() - said_at > REPORT_INTERVAL_SECONDS:
-            said_at = time.monotonic()
-            status.update(state="running", fraction=fraction, message=message)
-
+    report_progress = build_progress_callback(status, stop)
     try:
         report_progress(None, "Opening")
         upload_preview.prepare_preview(
@@ -197,8 +207,6 @@ def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: St
             job.request.preparation,
             report_progress,
         )
-    except _UploadStoppedError:
-        return Outcome("stopped", "Stopped. Nothing was added.")
     except DataError as error:
         return Outcome("failed", upload_request.rephrase_for_page(str(error), job.path))
     status.update(fraction=1.0)

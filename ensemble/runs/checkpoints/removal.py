@@ -18,7 +18,7 @@ from pathlib import Path
 from ensemble.access import Action, owners, usage_limits
 from ensemble.errors import AccessError, RunError
 from ensemble.jobs.folders import change_job_files
-from ensemble.jobs.kinds import STRESS
+from ensemble.jobs.kinds import list_nested_kinds
 from ensemble.jobs.queue import exclude_worker, list_active_run_jobs
 from ensemble.runs.checkpoints.folders import (
     CHECKPOINTS_FOLDER,
@@ -114,8 +114,9 @@ def remove_checkpoints(run_ids: Iterable[str], now: float | None = None) -> int:
         with ExitStack() as held:
             held.enter_context(change_job_files(run.path, action=Action.DELETE))
             held.enter_context(exclude_worker(run.path, busy))
-            if (run.path / STRESS.subfolder).is_dir():
-                held.enter_context(exclude_worker(run.path / STRESS.subfolder, busy))
+            for folder in (run.path / kind.subfolder for kind in list_nested_kinds()):
+                if folder.is_dir():
+                    held.enter_context(exclude_worker(folder, busy))
             for _ in list_active_run_jobs(run.path):
                 raise RunError(busy)
             freed += sum(map(count_folder_bytes, _list_part_folders(run.path, CHECKPOINTS_FOLDER)))

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from ensemble.jobs.kinds import LEARNING, NUMERIC, REGRESSION, STRESS, SWEEP, TRAINING
+from ensemble.acquisition.learning_job import LEARNING
+from ensemble.jobs.kinds import NUMERIC, SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs
+from ensemble.regression.regression_job import REGRESSION
+from ensemble.shift.stress_job import STRESS
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping, formats

@@ -34,7 +34,7 @@ def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable
 def show_stop_button(job: Job, prefix: str = "") -> None:
     """Asks the job to stop; says so until it has, in every tab."""
     if is_stop_requested(job):
-        st.button("Stopping…", disabled=True, key=f"{prefix}stopping", help=job.kind.stopping_help)
+        st.button("Stopping…", disabled=True, key=f"{prefix}stopping", help=f"It stops {job.kind.stop_delay}.")
     else:
         # It may just have ended: then there is nobody to ask, which the page shows next.
         st.button(

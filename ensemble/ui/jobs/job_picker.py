@@ -8,7 +8,7 @@ from typing import Generic, Literal
 import streamlit as st
 
 from ensemble.errors import RunError
-from ensemble.jobs.kinds import KINDS
+from ensemble.jobs.kinds import list_job_kinds
 from ensemble.ui.jobs.job_screen import J, JobScreen, find_displayed_state
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.tab import tab
@@ -18,7 +18,7 @@ from ensemble.wording.run_names import format_run_name, format_unique_run_name
 # How each state looks: colour and icon of its badge.
 _Color = Literal["gray", "blue", "green", "orange", "red"]
 _STATE_BADGES: dict[str, tuple[_Color, str]] = {
-    **{kind.working_state: ("blue", ":material/play_arrow:") for kind in KINDS},
+    **{kind.working_state: ("blue", ":material/play_arrow:") for kind in list_job_kinds()},
     "queued": ("gray", ":material/hourglass_empty:"),
     "starting": ("gray", ":material/hourglass_top:"),
     "finished": ("green", ":material/check:"),

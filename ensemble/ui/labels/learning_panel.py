@@ -7,15 +7,16 @@ import streamlit as st
 from ensemble import runs
 from ensemble.access import Action
 from ensemble.acquisition.learning_curves import load_curves
-from ensemble.acquisition.learning_results import RESULTS_FILE, LearningCurves
-from ensemble.acquisition.learning_settings import UNUSED_SETTINGS, LearningConfig
-from ensemble.acquisition.learning_store import (
+from ensemble.acquisition.learning_job import (
+    UNUSED_SETTINGS,
+    LearningConfig,
     LearningExperiment,
     find_learning,
     launch_learning,
     list_learnings,
     resume_learning,
 )
+from ensemble.acquisition.learning_results import RESULTS_FILE, LearningCurves
 from ensemble.analysis.acquisition.image_choice import RANDOM, STRATEGIES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, EnsembleError

@@ -9,7 +9,7 @@ import streamlit as st
 from ensemble import regression
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.regression.worker import MAX_CPU_DEVICES
 from ensemble.ui.devices import placement_control, probe
 from ensemble.ui.devices.probe import DeviceInventory

@@ -1,7 +1,7 @@
 """What is peculiar to the screen about regressions."""
 
 from ensemble.regression import Regression
-from ensemble.regression.store import REGRESSION_STORE
+from ensemble.regression.regression_job import REGRESSION_STORE
 from ensemble.ui.jobs.job_screen import JobScreen
 from ensemble.ui.parallel import settings
 from ensemble.ui.shared import address

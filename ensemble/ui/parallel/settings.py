@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from ensemble import datasets
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.settings import list_setting_choices
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.regression.store import REGRESSION_STORE
+from ensemble.regression.regression_job import REGRESSION_STORE
 from ensemble.ui.jobs.job_screen import list_store_jobs
 from ensemble.wording import formats
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ensemble import datasets, regression
 from ensemble.regression import RegressionStatus, RegressionTraces, SolveTrace
 from ensemble.regression.pmap_choice import PmapChoice
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
 

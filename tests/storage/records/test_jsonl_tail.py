@@ -11,7 +11,7 @@ import pytest
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
-from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.runs.store import find_run
 from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.records.json_lines import append_line, keep_matching_lines, read_lines

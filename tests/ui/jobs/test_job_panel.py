@@ -18,7 +18,8 @@ from ensemble.jobs.job import STOP_FILE, Job, clear_stop_request
 from ensemble.jobs.kinds import TRAINING
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
-from ensemble.shift.status import StressJob, stress_folder
+from ensemble.shift.results import stress_folder
+from ensemble.shift.stress_job import StressJob
 from ensemble.storage.atomic_files import write_json
 from ensemble.ui.jobs import job_panel
 from tests.workers import at_work_here

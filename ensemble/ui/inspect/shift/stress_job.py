@@ -11,7 +11,7 @@ from ensemble.jobs.remote.task_record import find_placement
 from ensemble.shift import StressResults, StressState
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.ood_images import list_ood_sets
-from ensemble.shift.status import StressJob, StressStatus
+from ensemble.shift.stress_job import StressJob, StressStatus
 from ensemble.ui.devices import placement_control
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.jobs import job_panel

@@ -1,14 +1,40 @@
-"""What an experiment with hidden labels is: the network, how labels are added, and how often."""
+"""Experiments with hidden labels: their settings, status, folders, and their kind of job."""
 
+import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from ensemble.acquisition.next_labels import DEFAULT_STRATEGY
 from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_strategy
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
+from ensemble.jobs.folders import StoredConfig, read_run_name
+from ensemble.jobs.kinds import STOP_UNFOLLOWED_JOB, UNFOLLOWED_JOB, JobKind
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.status import StoredStatus
+from ensemble.jobs.store import JobStore, StoredJob, write_job_files
 from ensemble.settings import Settings, declare_setting, list_setting_fields
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count
 
+LEARNING = JobKind(
+    name="learning",
+    title="Comparing chosen labels with random ones",
+    noun="the label experiment",
+    working_state="learning",
+    command="work-learning",
+    config_kind="learning",
+    progress_field="done",
+    total_field="trainings",
+    remedy="resume it",
+    kept_clause="every completed training is kept",
+    memory_advice="try fewer members or candidates",
+    nice=True,
+    work_entry="ensemble.acquisition.learning_worker:execute_learning",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+)
 # Of few labels, unless said otherwise: small batches take a low rate.
 _DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, _DEFAULT_LEARNING_RATE = 30, 16, 0.02
 UNUSED_SETTINGS = ("validation", "folds", "teacher", "patience", "swa_epochs", "cycles", "groups")
@@ -104,3 +130,107 @@ class LearningConfig(Settings):
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"An experiment with labels has no such settings: {unknown!r:.200}.")
         return cls(**{**values, "base": read(base)})
+
+
+@dataclass(frozen=True)
+class LearningStatus(StoredStatus):
+    """What an experiment's status.json says.
+
+    Attributes:
+      done: ensembles that are trained.
+      trainings: of how many.
+    """
+
+    kind: ClassVar[JobKind] = LEARNING
+
+    done: Count = 0
+    trainings: Count = 0
+
+
+@dataclass(frozen=True)
+class LearningExperiment(StoredJob):
+    """One experiment as it stood when it was read.
+
+    Attributes:
+      id: the folder's name, and its name in addresses and on the command line.
+      name: what a person called it, else the id.
+      path: its folder.
+      config: its settings.
+      status: what its worker last wrote.
+    """
+
+    id: str
+    name: str
+    path: Path
+    config: LearningConfig
+    status: LearningStatus
+    kind: JobKind = LEARNING
+
+
+class _LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig]):
+    """All experiments with labels."""
+
+    kind, noun, config_kinds = LEARNING, "experiment", (LEARNING.config_kind,)
+    wrong_kind_sentence = "is no experiment with labels: choose one of `label curves`."
+
+    def parse_config(self, config: StoredConfig) -> LearningConfig:
+        """Its settings."""
+        return LearningConfig.from_disk(config.settings)
+
+    def read_job(self, folder: Path, parsed_config: LearningConfig) -> LearningExperiment:
+        """The experiment in a folder."""
+        status = LearningStatus.from_dict(read_json(folder / "status.json"))
+        return LearningExperiment(folder.name, read_run_name(folder), folder, parsed_config, status)
+
+    def write_folder(self, folder: Path, config: LearningConfig, placement: Placement | None) -> None:
+        """Write what the folder of a new one holds."""
+        now = time.time()
+        status = LearningStatus(created=now, queued=now, updated=now, trainings=config.training_count)
+        write_job_files(folder, status, config.as_dict(), placement)
+
+    def explain_final_state(self, job: LearningExperiment) -> str:
+        """It has all its trainings."""
+        return "it has ended." if job.status.state == "finished" else ""
+
+
+LEARNING_STORE = _LearningStore()
+
+
+def create_learning(config: LearningConfig, placement: Placement | None = None) -> LearningExperiment:
+    """Create an experiment that nothing works on yet; see `JobStore.create`."""
+    return LEARNING_STORE.create(config, placement)
+
+
+def launch_learning(config: LearningConfig, placement: Placement | None = None) -> LearningExperiment:
+    """Create an experiment and start its worker."""
+    return LEARNING_STORE.launch(config, placement)
+
+
+def find_learning(experiment_id: str) -> LearningExperiment:
+    """Find the experiment with this id.
+
+    Raises:
+      UnknownRunError: it does not exist, or is of another kind.
+      RunError: its files cannot be read.
+    """
+    return LEARNING_STORE.find(experiment_id)
+
+
+def list_learnings() -> list[LearningExperiment]:
+    """List all readable experiments, newest first."""
+    return LEARNING_STORE.list_jobs()
+
+
+def resume_learning(experiment_id: str) -> LearningExperiment:
+    """Start a worker on an experiment that has trainings left."""
+    return LEARNING_STORE.resume(experiment_id)
+
+
+def requeue_learning(experiment_id: str) -> LearningExperiment:
+    """Set an experiment with trainings left to `queued`, without a worker."""
+    return LEARNING_STORE.requeue(experiment_id)
+
+
+def delete_learning(experiment_id: str) -> None:
+    """Delete an experiment and all its files; see `JobStore.delete`."""
+    LEARNING_STORE.delete(experiment_id)

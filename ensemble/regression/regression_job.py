@@ -1,17 +1,97 @@
-"""The regressions in the folder of runs: make, find, list, delete."""
+"""Logistic regressions by L-BFGS: their settings, status, folders, and their kind of job."""
 
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ensemble.access import Action
-from ensemble.errors import UnknownRunError
 from ensemble.jobs.folders import StoredConfig, read_run_name
-from ensemble.jobs.kinds import REGRESSION, JobKind
+from ensemble.jobs.kinds import STOP_UNFOLLOWED_JOB, UNFOLLOWED_JOB, JobKind
 from ensemble.jobs.placement import Placement
+from ensemble.jobs.status import StoredStatus
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.status import RegressionStatus, read_regression_status
+from ensemble.settings import Settings, declare_setting
+from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records.field_checks import Count
+
+REGRESSION = JobKind(
+    name="regression",
+    title="Regression",
+    noun="the regression",
+    working_state="solving",
+    command="work-lbfgs",
+    config_kind="lbfgs",
+    progress_field="iteration",
+    total_field="iterations",
+    resumable=(),
+    remedy="launch it again",
+    kept_clause="what was measured so far is kept",
+    memory_advice="choose fewer samples or features",
+    stop_delay="after the current iteration",
+    work_entry="ensemble.regression.worker:run_regression_worker",
+    unfollowed_entry=UNFOLLOWED_JOB,
+    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+)
+_PROBLEMS = ("synthetic", "digits", "mnist")
+_LINESEARCHES = ("zoom", "backtracking")
+_PMAP_CHOICES = ("both", "with", "without", "faster")
+
+
+@dataclass(frozen=True)
+class LbfgsConfig(Settings):
+    """Settings of one logistic regression by L-BFGS, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = declare_setting(
+        "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=_PROBLEMS
+    )
+    samples: int = declare_setting(50_000, "Samples to draw.", low=100, high=1_000_000)
+    features: int = declare_setting(784, "Numbers in a sample.", low=8, high=10_000)
+    classes: int = declare_setting(10, "Classes to draw.", low=2, high=100)
+    iterations: int = declare_setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
+    linesearch: str = declare_setting(
+        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).", choices=_LINESEARCHES
+    )
+    stepsize: float = declare_setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
+    l2: float = declare_setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
+    history: int = declare_setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
+    seed: int = declare_setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
+    pmap: str = declare_setting(
+        "both",
+        "Solve with pmap and without, in one way only, or in that which is faster on these "
+        "samples when both are tried for a moment.",
+        choices=_PMAP_CHOICES,
+    )
+    devices: int = declare_setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
+    sweep: bool = declare_setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
+
+    def __post_init__(self) -> None:
+        self.check()
+
+
+@dataclass(frozen=True)
+class RegressionStatus(StoredStatus):
+    """What a regression's status.json says.
+
+    Attributes:
+      iteration: iterations done, of all its solves.
+      iterations: of how many.
+      cores: processor cores of the machine.
+      platform: "cpu", "gpu" or "tpu".
+      devices: how many of them the solve with `pmap` has; 0 where there is none.
+    """
+
+    kind: ClassVar[JobKind] = REGRESSION
+
+    iteration: Count = 0
+    iterations: Count = 0
+    cores: Count = 0
+    platform: str = ""
+    devices: Count = 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +131,8 @@ class _RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
 
     def read_job(self, folder: Path, parsed_config: LbfgsConfig) -> Regression:
         """The regression in a folder."""
-        return Regression(folder.name, read_run_name(folder), folder, parsed_config, read_regression_status(folder))
+        status = RegressionStatus.from_dict(read_json(folder / "status.json"))
+        return Regression(folder.name, read_run_name(folder), folder, parsed_config, status)
 
     def write_folder(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds."""
@@ -117,12 +198,5 @@ def delete_regression(regression_id: str) -> None:
 
 
 def find_any_regression(solve_id: str) -> Regression | None:
-    """The regression with this id; None where there is none of that kind.
-
-    Raises:
-      RunError: its files cannot be read.
-    """
-    try:
-        return find_regression(solve_id)
-    except UnknownRunError:
-        return None
+    """Return the regression with this id; None if there is none of that kind; see `JobStore.read`."""
+    return REGRESSION_STORE.read(solve_id)
