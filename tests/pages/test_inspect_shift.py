@@ -105,5 +105,5 @@ def test_one_that_died_says_so_and_goes_on() -> None:
     run = checkpointed(trained(network="logistic"))
     measured(run, kinds=2, state="measuring", pid=2**22 + 1, host=socket.gethostname())
     at = opened(run, "shift", errors=1)
-    assert "continue from there" in at.error[0].value
+    assert "start it again to continue" in at.error[0].value
     assert widget(at, "button", "stress_start").label == "Go on (13 of 33 done)"

@@ -180,7 +180,7 @@ def test_two_datasets_are_fetched_at_once_and_each_can_be_stopped(
     at.selectbox(settings.format_setting_key("dataset")).set_value("kmnist").run()
     assert not at.exception
     said = [bar.proto.text for bar in at.get("progress")]
-    assert said == ["Fetching x. You can continue meanwhile."] * 2
+    assert said == ["Fetching x · you can continue meanwhile"] * 2
     at.button("fetch_kmnist_stop").click().run()
     assert at.button("fetch_kmnist_stopping").disabled
     assert not at.button("fetch_mnist_stop").disabled

@@ -13,8 +13,8 @@ from ensemble.runs.store import RUN_STORE
 from ensemble.sweeps import training
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.store import SWEEP_STORE
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared.settings import format_setting_key
-from ensemble.ui.tune import live
 from ensemble.ui.tune.actions import SEED_COUNT
 from tests.pages.predictions_screen import value, widget
 from tests.pages.sweeps_screen import charts, figures, labels, said, searched, tuned
@@ -212,7 +212,7 @@ def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(monkeypatch: p
     real = st.fragment
 
     def noted(body: Any, run_every: float | None = None) -> Any:
-        if body is live.refresh_live_sweep:
+        if body is job_panel.refresh_live_job:
             pauses.append(run_every or math.inf)
         return real(body, run_every=run_every)
 

@@ -8,12 +8,7 @@ from ensemble.jobs.uploads.dataset_upload import UploadJob
 from ensemble.jobs.uploads.upload_request import PAGE_FIELD_NAMES
 from ensemble.ui.data import acceptance_form, upload_preview, uploader
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.shared import guard
-from ensemble.ui.shared.guard import guard_page
 from ensemble.wording import escaping
-from ensemble.wording import jobs as jobs_words
-
-POLL_INTERVAL_S = 1.0
 
 
 def show_received_upload(ident: str) -> None:
@@ -27,7 +22,7 @@ def show_received_upload(ident: str) -> None:
         return
     st.caption(f"Your upload {escaping.escape_markdown(job.request.file)}")
     if job.active:
-        st.fragment(_refresh_upload_progress, run_every=POLL_INTERVAL_S)(ident)
+        job_panel.show_live_job(lambda: dataset_upload.read_upload_job(ident), _draw_upload_progress)
     elif job.state != "done":
         _show_upload_failure(job)
     else:
@@ -37,22 +32,12 @@ def show_received_upload(ident: str) -> None:
             uploader.show_upload_problem(error)
 
 
-def _refresh_upload_progress(ident: str) -> None:
-    """How far the reading is; the whole page is drawn once it has ended."""
-    with guard_page():
-        job = dataset_upload.read_upload_job(ident)
-        if job is None or not job.active:
-            st.rerun()
-        job_panel.show_job_progress(
-            job, f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.", prefix="upload_"
-        )
+def _draw_upload_progress(job: UploadJob) -> None:
+    job_panel.show_job_progress(job, "you can continue meanwhile", prefix="upload_")
 
 
 def _show_upload_failure(job: UploadJob) -> None:
-    if job.state == "stopped":
-        st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
-    else:
-        guard.show_error_message(job.message or f"It ended unexpectedly; {job.kind.kept_clause}.")
+    job_panel.show_job_ending(job)
     if any(f"“{field}” below" in job.message for field in PAGE_FIELD_NAMES.values()):
         left, _ = st.columns([2, 3])
         with left:

@@ -2,33 +2,84 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, is_stop_requested, request_job_stop
+from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.storage.plain_files import open_plain_file
+from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
+from ensemble.wording import jobs as jobs_words
 
 _LOG_LINES, _LOG_BYTES = 40, 20_000
 
+JobT = TypeVar("JobT", bound=Job)
 
-def show_job_progress(job: Job, text: str, *, prefix: str = "", resume: Callable[[], object] | None = None) -> None:
-    """How far a job is, beside the button that stops it, or goes on with it.
+
+def show_live_job(
+    find: Callable[[], JobT | None],
+    draw: Callable[[JobT], object],
+    active_interval_s: float = 1.0,
+    ended_interval_s: float | None = None,
+) -> None:
+    """Draw a job, and again while it is active; rerun the page when its state changes.
 
     Args:
-      resume: goes on with it; None where it cannot be gone on with.
+      find: reads the job; None if it does not exist.
+      draw: draws it in a fragment.
+      active_interval_s: seconds between two looks at an active job.
+      ended_interval_s: the same if it has ended, as it may be resumed elsewhere; None for one look.
     """
+    job = find()
+    every = active_interval_s if job and job.active else ended_interval_s
+    st.fragment(refresh_live_job, run_every=every)(find, draw, find_displayed_state(job) if job else None)
+
+
+def refresh_live_job(find: Callable[[], JobT | None], draw: Callable[[JobT], object], last_state: str | None) -> None:
+    with guard.guard_page():
+        job = find()
+        if (find_displayed_state(job) if job else None) != last_state:
+            forget_jobs()
+            st.rerun()
+        if job:
+            draw(job)
+
+
+def show_job_progress(
+    job: Job, detail: str = "", *, prefix: str = "", resume: Callable[[], object] | None = None
+) -> None:
+    """Show how far a job is with Stop next to it; once it has ended, how, and Resume if it can continue.
+
+    Args:
+      job: of any kind.
+      detail: how much is done: "3 of 8 trials".
+      prefix: begins the keys of its controls.
+      resume: continues it; None if it cannot be continued here.
+    """
+    if job.active:
+        ahead = list_jobs_ahead(job) if job.state == "queued" else []
+        show_progress_bar(job, jobs_words.describe_job_stage(job, ahead, detail), prefix)
+        return
+    show_job_ending(job)
+    if resume and job.state in job.kind.resumable:
+        show_progress_bar(job, detail, prefix, resume)
+
+
+def show_progress_bar(job: Job, text: str, prefix: str = "", resume: Callable[[], object] | None = None) -> None:
+    """Show a bar with a text next to Resume if `resume` is given, else to Stop if the job is active."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(job.status.share, text=escaping.escape_markdown(text))
-        if job.active:
-            show_stop_button(job, prefix)
-        elif resume and job.state in job.kind.resumable:
+        if resume:
             _show_resume_button(resume, prefix, job.path)
+        elif job.active:
+            show_stop_button(job, prefix)
 
 
 def show_stop_button(job: Job, prefix: str = "") -> None:
@@ -57,8 +108,8 @@ def _request_worker_stop(job: Job) -> None:
         tab.stop_problem = str(error)
 
 
-def _show_resume_button(resume: Callable[[], object], prefix: str = "", folder: Path | None = None) -> None:
-    """Goes on where the job in `folder` ended, or says why not."""
+def _show_resume_button(resume: Callable[[], object], prefix: str, folder: Path) -> None:
+    """Continue the job in `folder`, or report why it cannot be continued."""
     if not st.button(
         "Resume",
         icon=":material/resume:",
@@ -72,6 +123,7 @@ def _show_resume_button(resume: Callable[[], object], prefix: str = "", folder: 
     except EnsembleError as error:
         guard.show_error_message(error)
         return
+    forget_jobs()
     st.rerun()
 
 

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from ensemble.jobs.job import Job
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.storage.folders import runs_folder
@@ -65,7 +66,7 @@ def _load_store_jobs(folder: str, kind: str, _store: JobStore[Any, Any, Any]) ->
     return _store.list_jobs()
 
 
-def find_displayed_state(job: StoredJob) -> str:
+def find_displayed_state(job: Job) -> str:
     """The state, but `starting` where it is queued with nobody before it.
 
     Its worker takes it up within half a second: to show both would draw the page twice.

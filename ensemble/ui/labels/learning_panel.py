@@ -71,28 +71,17 @@ def _select_experiment(experiments: dict[str, LearningExperiment]) -> LearningEx
 
 
 def _show_experiment(experiment: LearningExperiment, noun: str) -> None:
-    """One experiment; drawn again as it goes on."""
-    st.fragment(_refresh_experiment, run_every=POLL_INTERVAL_S if experiment.active else None)(
-        experiment.id, noun, experiment.active
-    )
+    """Show an experiment, and again while it is active."""
 
-
-def _refresh_experiment(learning_id: str, noun: str, was_active: bool) -> None:
-    """The body of `_show_experiment`."""
-    with guard.guard_page():
-        experiment = find_learning(learning_id)
-        if experiment.active != was_active:
-            st.rerun()
-        if experiment.active or experiment.state in experiment.kind.resumable:
-            status = experiment.status
-            text = f"{status.done:,} of {status.trainings:,} trainings"
-            if experiment.active and experiment.message:
-                text += f" · {experiment.message}"
+    def draw(experiment: LearningExperiment) -> None:
+        if experiment.state != "finished":
+            detail = f"{experiment.status.done:,} of {experiment.status.trainings:,} trainings"
             job_panel.show_job_progress(
-                experiment, text, prefix="learning_", resume=lambda: resume_learning(learning_id)
+                experiment, detail, prefix="learning_", resume=lambda: resume_learning(experiment.id)
             )
-            job_panel.show_job_ending(experiment)
         _show_curves(experiment, _load_cached_curves(experiment), noun)
+
+    job_panel.show_live_job(lambda: find_learning(experiment.id), draw, POLL_INTERVAL_S)
 
 
 def _show_curves(experiment: LearningExperiment, curves: LearningCurves, noun: str) -> None:

@@ -4,13 +4,10 @@ import streamlit as st
 
 from ensemble import regression
 from ensemble.figures.regression_charts import list_started_solves
-from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.parallel import answer, figures, loader
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.train import live
-from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import regression as regression_words
 
 REFRESH_INTERVAL_S = 1.0
@@ -19,23 +16,16 @@ _FIGURE_REFRESH_INTERVAL_S = 3.0  # Plotly draws a picture with new data from th
 
 def show_live_regression(solve: regression.Regression) -> None:
     """Show `solve`, and again while it is active: figures every second, pictures less often."""
-    every = REFRESH_INTERVAL_S if solve.active else None
-    st.fragment(_refresh_live_regression, run_every=every)(solve.id, find_displayed_state(solve))
+    job_panel.show_live_job(lambda: regression.find_regression(solve.id), _draw_live_regression, REFRESH_INTERVAL_S)
     # The first pictures are waited for.
     begins = solve.active and not list_started_solves(loader.load_solve_traces(solve))
     later = REFRESH_INTERVAL_S if begins else _FIGURE_REFRESH_INTERVAL_S
     st.fragment(_refresh_regression_figures, run_every=later if solve.active else None)(solve.id, begins)
 
 
-def _refresh_live_regression(solve_id: str, last_state: str) -> None:
-    """The body of `show_live_regression`: what changes while a regression goes on."""
-    with guard_page():
-        solve = regression.find_regression(solve_id)
-        if find_displayed_state(solve) != last_state:
-            forget_jobs()
-            st.rerun()
-        answer.show_regression_answer(solve, loader.load_solve_traces(solve))
-        _show_regression_progress(solve)
+def _draw_live_regression(solve: regression.Regression) -> None:
+    answer.show_regression_answer(solve, loader.load_solve_traces(solve))
+    job_panel.show_job_progress(solve, regression_words.format_iteration_progress(solve), prefix="solve_")
 
 
 def _refresh_regression_figures(solve_id: str, waited: bool) -> None:
@@ -49,12 +39,3 @@ def _refresh_regression_figures(solve_id: str, waited: bool) -> None:
             figures.show_regression_figures(solve, traces)
         elif solve.active:
             live.show_placeholder("The charts appear with the first iterations.")
-
-
-def _show_regression_progress(solve: regression.Regression) -> None:
-    if solve.active:
-        ahead = list_jobs_ahead(solve) if solve.state == "queued" else []
-        job_stage = jobs_words.describe_job_stage(solve, ahead, regression_words.format_iteration_progress(solve))
-        job_panel.show_job_progress(solve, job_stage, prefix="solve_")
-    else:
-        job_panel.show_job_ending(solve)

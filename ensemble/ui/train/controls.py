@@ -24,7 +24,6 @@ from ensemble.ui.train import (
 )
 from ensemble.ui.train.varied import variation_control as varied
 from ensemble.wording import escaping
-from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
 # The rest of the settings by what they are about, in the order in which they are shown.
@@ -175,25 +174,26 @@ def _format_dataset_title(info: DatasetInfo) -> str:
 
 def show_fetch_panel(info: DatasetInfo) -> None:
     """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
-    job = dataset_fetch.read_fetch_job(info.name)
-    active = job is not None and job.active
-    st.fragment(_refresh_fetch_panel, run_every=1.0 if active else None)(info, active)
-
-
-def _refresh_fetch_panel(info: DatasetInfo, was_active: bool) -> None:
-    """The body of `show_fetch_panel`: reruns the page when fetching begins or ends."""
-    job = dataset_fetch.read_fetch_job(info.name)
-    if (job is not None and job.active) != was_active:
-        st.rerun()
-    if job and job.active:
-        job_panel.show_job_progress(
-            job, f"{jobs_words.describe_job_stage(job, [])}. You can continue meanwhile.", prefix=f"fetch_{info.name}_"
+    if dataset_fetch.read_fetch_job(info.name):
+        job_panel.show_live_job(
+            lambda: dataset_fetch.read_fetch_job(info.name), lambda job: _draw_fetch_panel(info, job)
         )
+    else:
+        _show_fetch_button(info)
+
+
+def _draw_fetch_panel(info: DatasetInfo, job: dataset_fetch.FetchJob) -> None:
+    if job.active:
+        job_panel.show_job_progress(job, "you can continue meanwhile", prefix=f"fetch_{info.name}_")
         return
-    if job and job.state == "failed":
+    if job.state == "failed":
         st.warning(escaping.escape_markdown(job.message), icon=":material/cloud_off:")
-    elif job and job.state == "stopped":
+    elif job.state == "stopped":
         st.info(escaping.escape_markdown(job.message), icon=":material/stop:")
+    _show_fetch_button(info)
+
+
+def _show_fetch_button(info: DatasetInfo) -> None:
     megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test. "

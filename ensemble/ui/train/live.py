@@ -144,8 +144,8 @@ def show_placeholder(words: str) -> None:
 
 def show_run_progress(run: runs.Run) -> None:
     if run.state not in ("finished", "diverged", "imported"):
-        again = (lambda: _resume_shown_run(run)) if run.can_resume else None
-        job_panel.show_job_progress(run, _describe_run_stage(run), resume=again)
+        again = (lambda: runs.resume_run(run.id)) if run.can_resume and not run.active else None
+        job_panel.show_progress_bar(run, _describe_run_stage(run), resume=again)
         resume_elsewhere.show_resume_elsewhere(run)
 
 
@@ -183,11 +183,6 @@ def _describe_run_stage(run: runs.Run) -> str:
     if status.img_member_per_s:
         text += f" · {formats.format_throughput(status.img_member_per_s)}"
     return f"{text}{jobs_words.describe_silence(status)}"
-
-
-def _resume_shown_run(run: runs.Run) -> None:
-    runs.resume_run(run.id)
-    loaders.forget_runs()
 
 
 def _show_no_curves_notice(run: runs.Run) -> None:

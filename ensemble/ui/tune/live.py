@@ -4,14 +4,11 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
-from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.shared import address, guard
 from ensemble.ui.tune import actions, answer, loader, sweep_views
 from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
 
 REFRESH_INTERVAL_S = 2.0
 _IDLE_REFRESH_INTERVAL_S = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
@@ -20,51 +17,30 @@ _MAX_LISTED_TRIALS = 6  # trials at work that have a line each
 
 
 def show_live_sweep(sweep: Sweep) -> None:
-    """Show `sweep`, and again and again: often while it is active."""
-    every = REFRESH_INTERVAL_S if sweep.active else _IDLE_REFRESH_INTERVAL_S
-    st.fragment(refresh_live_sweep, run_every=every)(sweep.id, find_displayed_state(sweep))
+    """Show `sweep`, and again: often while it is active."""
+    job_panel.show_live_job(
+        lambda: sweeps.find_sweep(sweep.id), _draw_live_sweep, REFRESH_INTERVAL_S, _IDLE_REFRESH_INTERVAL_S
+    )
 
 
-def refresh_live_sweep(sweep_id: str, last_state: str) -> None:
-    """The body of `show_live_sweep`."""
-    with guard.guard_page():
-        sweep = sweeps.find_sweep(sweep_id)
-        if find_displayed_state(sweep) != last_state:
-            forget_jobs()
-            st.rerun()
-        try:
-            trials = loader.load_sweep_trials(sweep)
-        except RunError as error:
-            guard.show_error_message(error)
-            actions.show_sweep_deletion(sweep)  # There is no other way to be rid of it.
-            return
-        answer.show_sweep_answer(sweep, trials)
-        _show_sweep_progress(sweep, trials)
-        _show_running_trials(trials)
-        actions.show_sweep_actions(sweep, trials)
-        if trials:
-            sweep_views.show_sweep_views(sweep, trials)
-        else:
-            st.caption("Charts appear after the first trial.")
-        actions.show_sweep_deletion(sweep)
-
-
-def _show_sweep_progress(sweep: Sweep, trials: list[Trial]) -> None:
-    """How far it is with Stop beside it; Resume where it was stopped or failed."""
+def _draw_live_sweep(sweep: Sweep) -> None:
+    try:
+        trials = loader.load_sweep_trials(sweep)
+    except RunError as error:
+        guard.show_error_message(error)
+        actions.show_sweep_deletion(sweep)  # There is no other way to be rid of it.
+        return
+    answer.show_sweep_answer(sweep, trials)
     done = sum(trial.state in ENDED_STATES for trial in trials)
     detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
-    if sweep.active:
-        ahead = list_jobs_ahead(sweep) if sweep.state == "queued" else []
-        job_panel.show_job_progress(sweep, jobs_words.describe_job_stage(sweep, ahead, detail), prefix="tune_")
-        return
-    job_panel.show_job_ending(sweep)
-    if sweep.state in sweep.kind.resumable:
-        job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: _resume_shown_sweep(sweep.id))
-
-
-def _resume_shown_sweep(sweep_id: str) -> None:
-    sweeps.resume_sweep(sweep_id)
-    forget_jobs()
+    job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: sweeps.resume_sweep(sweep.id))
+    _show_running_trials(trials)
+    actions.show_sweep_actions(sweep, trials)
+    if trials:
+        sweep_views.show_sweep_views(sweep, trials)
+    else:
+        st.caption("Charts appear after the first trial.")
+    actions.show_sweep_deletion(sweep)
 
 
 def _show_running_trials(trials: list[Trial]) -> None:

@@ -6,12 +6,11 @@ from ensemble import runs, shift
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.jobs.remote.task_record import find_placement
 from ensemble.shift import StressResults, StressState
 from ensemble.shift.corruptions import CORRUPTION_KINDS
 from ensemble.shift.ood_images import list_ood_sets
-from ensemble.shift.stress_job import StressJob, StressStatus
+from ensemble.shift.stress_job import StressStatus
 from ensemble.ui.devices import placement_control
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.jobs import job_panel
@@ -20,7 +19,6 @@ from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
 from ensemble.views.shift import describe_measured_members
 from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
 from ensemble.wording.formats import pluralize_noun
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
@@ -31,7 +29,7 @@ _MIN_OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
     if stress.job and stress.active:
-        _show_stress_progress(stress.job)
+        job_panel.show_job_progress(stress.job, _format_stress_progress(stress.job.status), prefix="stress_")
     elif shared.run.origin:
         if not stress.results:
             st.info(
@@ -49,13 +47,6 @@ def show_stress_job(shared: SharedEpoch, stress: StressState) -> None:
         _show_stress_start(shared, stress)
     if stress.results and stress.results.clean:
         st.caption(_describe_stress_results(shared, stress, stress.results))
-
-
-def _show_stress_progress(job: StressJob) -> None:
-    ahead = list_jobs_ahead(job) if job.state == "queued" else []
-    job_panel.show_job_progress(
-        job, jobs_words.describe_job_stage(job, ahead, _format_stress_progress(job.status)), prefix="stress_"
-    )
 
 
 def _format_stress_progress(status: StressStatus) -> str:

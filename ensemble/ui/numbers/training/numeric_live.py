@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import runs
-from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.numeric.numeric_store import NumericRun, find_numeric_run, resume_numeric_run
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
@@ -18,7 +17,6 @@ from ensemble.ui.train import curve_panels, history
 from ensemble.ui.train.learning_curves import show_curve_panels
 from ensemble.ui.train.live import show_placeholder
 from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import format_run_name
 from ensemble.wording.runs import numeric_training
 
@@ -83,11 +81,8 @@ def _show_numeric_progress(run: NumericRun) -> None:
     if run.state == "diverged":
         show_error_message(run.message)
         return
-    ahead = list_jobs_ahead(run) if run.state == "queued" else []
-    stage = jobs_words.describe_job_stage(run, ahead, f"epoch {run.status.epoch} of {run.status.epochs}")
-    job_panel.show_job_progress(run, stage, prefix="numeric_", resume=lambda: resume_numeric_run(run.id))
-    if not run.active:
-        job_panel.show_job_ending(run)
+    detail = f"epoch {run.status.epoch} of {run.status.epochs}"
+    job_panel.show_job_progress(run, detail, prefix="numeric_", resume=lambda: resume_numeric_run(run.id))
 
 
 def _show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
