@@ -87,25 +87,62 @@ def show_stop_button(job: Job, prefix: str = "") -> None:
     if is_stop_requested(job):
         st.button("Stopping…", disabled=True, key=f"{prefix}stopping", help=f"It stops {job.kind.stop_delay}.")
     else:
-        # It may just have ended: then there is nobody to ask, which the page shows next.
-        st.button(
+        # It may just have ended: then nobody is asked, which the page shows next.
+        show_job_button(
             "Stop",
+            f"{prefix}stop",
+            lambda: request_job_stop(job),
+            Action.STOP,
+            job.path,
             icon=":material/stop:",
-            key=f"{prefix}stop",
-            on_click=_request_worker_stop,
-            args=(job,),
-            **rights.build_control_arguments(Action.STOP, job.path, help=job.kind.stop_help),
+            help=job.kind.stop_help,
         )
-        if problem := Tab.stop_problem.pop():
-            guard.show_error_message(problem)
 
 
-def _request_worker_stop(job: Job) -> None:
-    """Callback: ask the worker to stop, or keep the reason why it cannot be asked."""
+def show_job_button(
+    label: str,
+    key: str,
+    press: Callable[[], object],
+    action: Action,
+    folder: Path | None = None,
+    *,
+    icon: str,
+    help: str,
+    primary: bool = False,
+) -> None:
+    """Show a button that starts or stops a job, and why it could not if it was pressed in vain.
+
+    Args:
+      label: of the button.
+      key: of the button.
+      press: what it does, before the page is drawn again.
+      action: what the user must be allowed to do.
+      folder: of the job that it is about.
+      icon: of the button.
+      help: of the button.
+      primary: whether it is the main button of the page.
+    """
+    st.button(
+        label,
+        key=key,
+        icon=icon,
+        type="primary" if primary else "secondary",
+        on_click=_press_job_button,
+        args=(key, press),
+        **rights.build_control_arguments(action, folder, help=help),
+    )
+    if problem := Tab.job_problem.pop(key):
+        guard.show_error_message(problem)
+
+
+def _press_job_button(key: str, press: Callable[[], object]) -> None:
+    """Callback: do what a button says, or keep the reason why that is impossible."""
     try:
-        request_job_stop(job)
+        press()
     except EnsembleError as error:
-        tab.stop_problem = str(error)
+        tab.job_problem[key] = str(error)
+    finally:
+        forget_jobs()
 
 
 def _show_resume_button(resume: Callable[[], object], prefix: str, folder: Path) -> None:

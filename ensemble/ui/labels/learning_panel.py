@@ -19,14 +19,12 @@ from ensemble.acquisition.learning_job import (
 from ensemble.acquisition.learning_results import RESULTS_FILE, LearningCurves
 from ensemble.analysis.acquisition.image_choice import RANDOM, STRATEGIES
 from ensemble.config import EnsembleConfig
-from ensemble.errors import ConfigError, EnsembleError
+from ensemble.errors import ConfigError
 from ensemble.figures import learning_curves as figures
 from ensemble.storage.folder_index import file_version
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.shared import address, guard, theme, widget_state
+from ensemble.ui.shared import address, theme, widget_state
 from ensemble.ui.shared.figure_panel import show_figure_panel
-from ensemble.ui.shared.tab import Tab, tab
-from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording import learning_gain as words
 from ensemble.wording.next_labels import STRATEGY_TITLES
@@ -40,8 +38,6 @@ def show_learning_section(run: runs.Run) -> None:
     config = runs.require_training_config(run)
     st.divider()
     st.markdown("##### Does choosing pay?")
-    if problem := Tab.label_launch_problem.pop():
-        guard.show_error_message(problem)
     experiments = {each.id: each for each in list_learnings() if each.config.base.dataset == config.dataset}
     if experiments:
         _show_experiment(_select_experiment(experiments), run.data.noun)
@@ -152,17 +148,14 @@ def _show_learning_launch(config: EnsembleConfig) -> None:
             st.caption(f":material/block: {escaping.escape_markdown(str(error))}")
             return
         st.caption(escaping.escape_markdown(words.describe_first_labels(planned)))
-        st.button(
+        job_panel.show_job_button(
             "Compare both arms",
-            key="learning_launch",
+            "learning_launch",
+            lambda: _launch_experiment(planned),
+            Action.LAUNCH,
             icon=":material/science:",
-            on_click=_launch_experiment,
-            args=(planned,),
-            **rights.build_control_arguments(
-                Action.LAUNCH,
-                help="With this run's network and members, at a rate for few labels. It waits its "
-                "turn like a training, and can be stopped and resumed.",
-            ),
+            help="With this run's network and members, at a rate for few labels. It waits its "
+            "turn like a training, and can be stopped and resumed.",
         )
 
 
@@ -184,9 +177,6 @@ def _build_learning_config(config: EnsembleConfig, strategy: str, numbers: dict[
 
 
 def _launch_experiment(config: LearningConfig) -> None:
-    """Callback: launch it, once, or keep the reason why it cannot be."""
-    try:
-        if config not in [each.config for each in list_learnings() if each.active]:
-            launch_learning(config)
-    except EnsembleError as error:
-        tab.label_launch_problem = str(error)
+    """Launch an experiment, unless the same is active."""
+    if config not in [each.config for each in list_learnings() if each.active]:
+        launch_learning(config)

@@ -16,9 +16,8 @@ from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_files import locate_epoch_file
 from ensemble.runs.start_weights import identify_start_weights
 from ensemble.storage.folder_index import file_version
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import address, guard, loaders
-from ensemble.ui.shared.tab import Tab, tab
-from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording import label_decisions as words
 from ensemble.wording.provenance import build_rerun_command
@@ -36,8 +35,6 @@ def show_mended_versions(run: runs.Run) -> None:
     config = run.training_config
     if config is None:
         return
-    if problem := Tab.label_launch_problem.pop():
-        guard.show_error_message(problem)
     every = loaders.list_cached_runs()
     note = custom_registry.read_custom_note(config.dataset)
     if note and note.relabeled_from:
@@ -142,25 +139,19 @@ def _show_retrain_button(run: runs.Run, name: str) -> None:
         st.caption("Its members began with given weights: train on it with these by `--from`.")
         return
     shown = escaping.escape_markdown(name)
-    st.button(
+    job_panel.show_job_button(
         f"Train the same settings on {shown}",
-        key=f"labels_retrain_{name}",
+        f"labels_retrain_{name}",
+        lambda: _launch_mended_run(run, name),
+        Action.LAUNCH,
         icon=":material/model_training:",
-        on_click=_launch_mended_run,
-        args=(run, name),
-        **rights.build_control_arguments(
-            Action.LAUNCH, help="Then both runs are judged on the same test images by the mended labels."
-        ),
+        help="Then both runs are judged on the same test images by the mended labels.",
     )
 
 
 def _launch_mended_run(run: runs.Run, name: str) -> None:
-    """Callback: launch a run's settings on a version, once, or keep the reason why it cannot be."""
-    try:
-        config = replace(runs.require_training_config(run), dataset=name)
-        if config not in [run.training_config for run in runs.list_runs() if run.active]:
-            runs.launch_run(config)
-    except EnsembleError as error:
-        tab.label_launch_problem = str(error)
-    finally:
-        loaders.forget_runs()
+    """Launch a run's settings on a version, unless such a run is active."""
+    config = replace(runs.require_training_config(run), dataset=name)
+    if config not in [run.training_config for run in runs.list_runs() if run.active]:
+        runs.launch_run(config)
+    loaders.forget_runs()

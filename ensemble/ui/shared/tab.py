@@ -121,15 +121,14 @@ class Tab:
     # Why: what the person took an image for, by its run and number; None for no answer of theirs.
     guesses = TabValue[Mapping[tuple[str, int], int | None]]("why_guesses", {})
 
-    # Labels: the image whose decision was taken back last; why a decision could not be kept or a
-    # new version not be made, and why a run could not be launched: each told once.
+    # Labels: the image whose decision was undone last; why a decision could not be saved or a new
+    # version not be created, shown once.
     label_undone = TabValue[int | None]("label_undone", None)
     label_problem = TabValue[str]("label_problem", "")
     pool_upload_count = TabValue[int]("pool_upload_count", 0)
-    label_launch_problem = TabValue[str]("label_launch_problem", "")
 
-    # Why a job could not be asked to stop: told once.
-    stop_problem = TabValue[str]("stop_problem", "")
+    # Why a job could not be started or stopped, by the key of the button: shown once.
+    job_problem = KeyedTabValue[str]("{}_problem", "")
 
     # Train.
     # The number of the last change of the settings that the browser sent.
@@ -174,8 +173,6 @@ class Tab:
     # Which images a grid is of, and the page of them that was turned to.
     listed_images_hash = KeyedTabValue[int | None]("{}_of", None)
     images_page = KeyedTabValue[int]("{}_page", 0)
-    # Why measuring could not be started: told once.
-    stress_problem = TabValue[str]("stress_problem", "")
 
     # Classify: the pictures.
     # Those that were handed in, the latest first, and which of them is open.

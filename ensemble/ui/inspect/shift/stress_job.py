@@ -4,7 +4,6 @@ import streamlit as st
 
 from ensemble import runs, shift
 from ensemble.access import Action
-from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.remote.task_record import find_placement
 from ensemble.shift import StressResults, StressState
@@ -14,9 +13,6 @@ from ensemble.shift.stress_job import StressStatus
 from ensemble.ui.devices import placement_control
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.shared import guard
-from ensemble.ui.shared.tab import Tab, tab
-from ensemble.ui.sign_in import rights
 from ensemble.views.shift import describe_measured_members
 from ensemble.wording import escaping, formats
 from ensemble.wording.formats import pluralize_noun
@@ -82,17 +78,17 @@ def _show_stress_start(shared: SharedEpoch, stress: StressState) -> None:
         help = "It runs in its own process: you can leave this page and come back."
     before = find_stress_placement(stress)
     choice = placement_control.select_placement("stress_where", placement_control.SINGLE_TASK_HELP, before)
-    st.button(
+    limit = _find_stress_limit(stress, results)
+    job_panel.show_job_button(
         label,
-        key="stress_start",
-        type="primary",
+        "stress_start",
+        lambda: shift.start_stress(shared.run.id, limit, placement_control.build_placement(choice, before)),
+        Action.CHANGE,
+        shared.run.path,
         icon=":material/play_arrow:",
-        on_click=_start_stress_job,
-        args=(shared.run.id, _find_stress_limit(stress, results), choice, before),
-        **rights.build_control_arguments(Action.CHANGE, shared.run.path, help=help),
+        help=help,
+        primary=True,
     )
-    if problem := Tab.stress_problem.pop():
-        guard.show_error_message(problem)
 
 
 def _list_new_ood_sets(results: StressResults) -> list[str]:
@@ -114,14 +110,6 @@ def find_stress_placement(stress: StressState) -> Placement | None:
     """Where to go on with one that has not come to its end: where it was."""
     going_on = stress.job and stress.state in ("stopped", "failed")
     return find_placement(stress.job.path) if going_on and stress.job else None
-
-
-def _start_stress_job(run_id: str, limit: int | None, choice: str, before: Placement | None) -> None:
-    """Callback: start the job, or keep the reason why it cannot be."""
-    try:
-        shift.start_stress(run_id, limit, placement_control.build_placement(choice, before))
-    except EnsembleError as error:
-        tab.stress_problem = str(error)
 
 
 def _count_stress_steps() -> int:
