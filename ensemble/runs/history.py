@@ -7,6 +7,7 @@ training images that the run holds out to choose by, where it does.
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_fi
 from ensemble.runs.store import Run, find_run
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import write_arrays
-from ensemble.storage.records.json_lines import Line, read_lines
+from ensemble.storage.records.json_lines import Line, iterate_lines_from_end, read_lines
 from ensemble.storage.records.jsonl_tail import JsonlTail
 
 EPOCH_FILE_PATTERN = re.compile(r"epoch-(\d+)\.npz")
@@ -30,6 +31,11 @@ PROBABILITY_TOLERANCE = 1e-3  # A softmax in few bits may round to a little more
 def read_history(run_id: str) -> list[Line]:
     """All whole lines of a run's history; one cut short by a kill is left out."""
     return read_lines(find_run_folder(run_id) / "history.jsonl")
+
+
+def iterate_history_from_end(run_id: str) -> Iterator[Line]:
+    """Iterate over the lines of a run's history, the last first, reading only as much as is asked for."""
+    return iterate_lines_from_end(find_run_folder(run_id) / "history.jsonl")
 
 
 def read_thinned_history(run_id: str) -> list[Line]:

@@ -9,6 +9,7 @@ from ensemble import runs
 from ensemble.analysis.quality.averaging import average_probabilities
 from ensemble.analysis.quality.calibration import expected_calibration_error
 from ensemble.datasets.partition.split import select_validation_indices
+from ensemble.runs.history import iterate_history_from_end
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.storage.records.json_lines import Line
 
@@ -21,9 +22,10 @@ def read_objective_values(run: runs.Run, goals: tuple[str, ...]) -> tuple[float,
       goals: names in `settings.OBJECTIVES`.
     """
     best = run.status.best_epoch
-    lines = [line for line in runs.read_history(run.id) if line["kind"] == "epoch" and line["epoch"] == best]
+    lines = iterate_history_from_end(run.id)
+    line = next((line for line in lines if line["kind"] == "epoch" and line["epoch"] == best), None)
     values = [
-        run.status.seconds if goal == "seconds" else read_epoch_value(run, lines[-1], goal) if lines else math.nan
+        run.status.seconds if goal == "seconds" else read_epoch_value(run, line, goal) if line else math.nan
         for goal in goals
     ]
     return tuple(values) if all(map(math.isfinite, values)) else None

@@ -16,6 +16,7 @@ _SAMPLERS = ("tpe", "random", "grid")
 _PRUNERS = ("none", "median", "hyperband")
 STORAGES = ("sqlite", "journal", "database")
 STORAGE_VARIABLE = "ENSEMBLE_STORAGE"
+MAX_LOCAL_WORKERS = 64  # of a sweep on this machine; on a cluster each is a task
 DEFAULT_VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on it
 
 
@@ -64,7 +65,7 @@ class SweepConfig(Settings):
         form=(f"{_OBJECTIVE_PATTERN}(,{_OBJECTIVE_PATTERN})*", f"one or more of {', '.join(OBJECTIVES)}, with commas"),
     )
     pruner: str = declare_setting("none", "How unpromising trials are ended early, after an epoch.", choices=_PRUNERS)
-    workers: int = declare_setting(1, "Number of trials trained at once, each in a process.", low=1, high=64)
+    workers: int = declare_setting(1, "Number of trials trained at once, each in a process.", low=1, high=1024)
     repeats: int = declare_setting(
         1,
         "Times each trial is trained, with seeds that follow each other; trials are judged by the "

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ensemble.errors import ConfigError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import SWEEP, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
-from ensemble.sweeps.settings import SweepConfig, read_storage_kind
+from ensemble.sweeps.settings import MAX_LOCAL_WORKERS, SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
 _JOURNAL_CHOICE = "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
@@ -59,8 +60,14 @@ class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         """Write what the folder of a new one holds, and make its study.
 
         Raises:
+          ConfigError: it has more workers than one machine may have.
           RunError: the database cannot be reached.
         """
+        if placement is None and config.workers > MAX_LOCAL_WORKERS:
+            raise ConfigError(
+                f"workers is {config.workers:,}, but a sweep on one machine has at most {MAX_LOCAL_WORKERS}: choose "
+                "fewer, or a cluster with --on."
+            )
         from ensemble.sweeps.study import SweepStudy
 
         # A database may have sweeps of other folders, whose ids are no others than here.

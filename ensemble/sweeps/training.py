@@ -4,6 +4,7 @@ import dataclasses
 import math
 import traceback
 from collections.abc import Callable
+from itertools import takewhile
 
 from ensemble import runs
 from ensemble.config import member_values
@@ -12,9 +13,10 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import exclude_worker
+from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease
 from ensemble.jobs.status import write_status
 from ensemble.machine.packed_lanes import count_packed_lanes
-from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease
+from ensemble.runs.history import iterate_history_from_end
 from ensemble.runs.training import packed_training
 from ensemble.storage.plain_files import open_plain_append
 from ensemble.sweeps.claims import (
@@ -95,12 +97,13 @@ class _TrialWatcher:
 
     def _report_epochs(self, epoch: int) -> None:
         run = runs.find_run(self._run_id)
-        for line in runs.read_history(run.id):
-            if line["kind"] == "epoch" and line["epoch"] not in self._told:
-                value = read_epoch_value(run, line, self._goals[0])
-                if math.isfinite(value):
-                    self._trial.report(value, line["epoch"])
-                self._told.add(line["epoch"])
+        epochs = (line for line in iterate_history_from_end(run.id) if line["kind"] == "epoch")
+        unreported = list(takewhile(lambda line: line["epoch"] not in self._told, epochs))
+        for line in reversed(unreported):
+            value = read_epoch_value(run, line, self._goals[0])
+            if math.isfinite(value):
+                self._trial.report(value, line["epoch"])
+            self._told.add(line["epoch"])
         last = epoch >= run.config.epochs
         if self._prunes and not last and self._trial.should_prune():
             self._stop.prune_reason = (

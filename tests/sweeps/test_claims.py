@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from ensemble import runs, sweeps
 from ensemble.jobs.status import write_status
 from ensemble.sweeps import claims, study, training
+from ensemble.sweeps.claims import TrialClaim, claim_trial
 from ensemble.sweeps.storages import open_journal
 from ensemble.sweeps.study import SweepStudy
 from ensemble.sweeps.worker import work_on_sweep
@@ -187,3 +189,19 @@ def test_a_process_of_this_host_that_has_this_number_now_is_not_the_owner() -> N
     assert claims.has_trial_worker(archive.read_trial(claimed.trial), run), "it is this process"
     archive.set_trial_attributes(claimed.trial, owner={**claims.build_owner_record(), "ticks": 1})
     assert not claims.has_trial_worker(archive.read_trial(claimed.trial), run)
+
+
+def test_many_workers_at_once_claim_every_trial_exactly_once() -> None:
+    sweep = sweeps.create_sweep(light_config(trials=96))
+
+    def claim_all(worker: int) -> list[int]:
+        archive, numbers = SweepStudy(sweep.id, sweep.path, sweep.config), []
+        while isinstance(claim := claim_trial(sweep, archive), TrialClaim):
+            numbers.append(claim.trial.number)
+        return numbers
+
+    with ThreadPoolExecutor(48) as workers:
+        claimed = list(workers.map(claim_all, range(48)))
+    assert sorted(number for numbers in claimed for number in numbers) == list(range(96))
+    runs_of_trials = [trial.run_id for trial in sweeps.read_trials(sweep)]
+    assert len(set(runs_of_trials)) == len(runs.list_runs()) == 96

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from ensemble import sweeps
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
+from ensemble.jobs.placement import Placement
 from ensemble.sweeps.settings import STORAGE_VARIABLE, SweepConfig, read_storage_kind
 
 BASE = EnsembleConfig(network="logistic", members=2, epochs=3, validation=0.2)
@@ -34,6 +36,15 @@ def test_a_sweep_written_down_before_there_were_repeats_has_one_of_each() -> Non
     assert values.pop("repeats") == 3
     assert SweepConfig.from_disk(values).repeats == 1
     assert SweepConfig.from_dict(values) == SweepConfig.from_disk(values)
+
+
+def test_a_sweep_has_1024_workers_on_a_cluster_and_64_on_one_machine() -> None:
+    config = SweepConfig(workers=1024, base=BASE)
+    assert sweeps.create_sweep(config, Placement("slurm", {})).config.workers == 1024
+    with pytest.raises(ConfigError, match="a sweep on one machine has at most 64: choose fewer, or a cluster"):
+        sweeps.create_sweep(config)
+    with pytest.raises(ConfigError, match="1,024"):
+        SweepConfig(workers=1025, base=BASE)
 
 
 def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:

@@ -3,6 +3,7 @@
 import errno
 import gc
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import optuna
@@ -13,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.storage.atomic_files import read_json
+from ensemble.storage.records import json_lines
 from ensemble.sweeps import storages
 from ensemble.sweeps.objectives import read_objective_values
 from tests.comparison.drawn import finished
@@ -194,3 +196,19 @@ def test_a_storage_that_nobody_has_any_more_closes_its_connections(
     storages._open_sqlite.cache_clear()
     gc.collect()
     assert pool.checkedin() == 0
+
+
+def test_a_trial_reads_only_the_end_of_its_history_after_each_epoch_and_at_its_end(
+    search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, parsed, epochs = json_lines.parse_history_line, list[bytes](), 200
+
+    def parse_history_line(row: bytes, members: int | None = None) -> Any:
+        parsed.append(row)
+        return real(row, members)
+
+    monkeypatch.setattr(json_lines, "parse_history_line", parse_history_line)
+    sweep = search(trials=1, pruner="median", base=replace(light_config().base, epochs=epochs))
+    [trial] = sweeps.read_trials(sweep)
+    assert list(trial.epochs) == list(range(1, epochs + 1))
+    assert len(parsed) < 5 * epochs

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +17,7 @@ from ensemble.storage.plain_files import open_plain_append, open_plain_file, par
 from ensemble.storage.records.history_lines import Line, is_valid_line
 
 _BLOCK_BYTES = 4 * 2**20  # of a history that are looked at at a time
+_END_BLOCK_BYTES = 2**16  # of its end
 MOST_ROW_BYTES = 2**18  # of one line: those of an epoch of 1,000 members take 150 kB
 
 
@@ -65,6 +67,28 @@ def iterate_rows(file: BinaryIO) -> Iterator[bytes]:
     while block := file.read(_BLOCK_BYTES):
         *rows, torn = (torn + block).split(b"\n")
         yield from rows
+
+
+def iterate_lines_from_end(path: Path) -> Iterator[Line]:
+    """Iterate over the objects in a file of JSON lines, the last first, reading only as much as is asked for.
+
+    Args:
+      path: a history.jsonl, which need not be there.
+
+    Raises:
+      RunError: the file is there and cannot be read.
+    """
+    with open_history(path) as file:
+        at, first_row = file.seek(0, os.SEEK_END), b""
+        while at or first_row:
+            size = min(at, _END_BLOCK_BYTES)
+            at -= size
+            file.seek(at)
+            rows = (file.read(size) + first_row).split(b"\n")
+            first_row = rows.pop(0) if at else b""
+            for row in reversed(rows):
+                if (line := parse_history_line(row)) is not None:
+                    yield line
 
 
 def parse_history_line(row: bytes, members: int | None = None) -> Line | None:
