@@ -10,7 +10,7 @@ from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_str
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import StoredConfig, read_run_name
-from ensemble.jobs.kinds import STOP_UNFOLLOWED_JOB, UNFOLLOWED_JOB, JobKind
+from ensemble.jobs.kinds import ONLY_TASK, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import StoredStatus
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
@@ -32,8 +32,7 @@ LEARNING = JobKind(
     memory_advice="try fewer members or candidates",
     nice=True,
     work_entry="ensemble.acquisition.learning_worker:execute_learning",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    tasks_entry=ONLY_TASK,
 )
 # Of few labels, unless said otherwise: small batches take a low rate.
 _DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, _DEFAULT_LEARNING_RATE = 30, 16, 0.02

@@ -90,11 +90,11 @@ class Command:
             self._child.terminate()
 
     def _requeue_task(self) -> None:
-        """Put the task into the queue again, unless it was cancelled."""
+        """Put the task into the queue again, unless it was canceled."""
         task = _read_own_task_id()
         command_output = _read_command_output("scontrol", "show", "job", "--oneliner", task)
         if " JobState=RUNNING " not in command_output:
-            print("The task was cancelled.", flush=True)
+            print("The task was canceled.", flush=True)
             return
         print("The task is queued again.", flush=True)
         _read_command_output("scontrol", "requeue", task)

@@ -78,10 +78,6 @@ class LocalProcesses:
             elif task_id in self._at_work:
                 self._at_work[task_id][1].kill()
 
-    def is_available(self) -> bool:
-        """Always: it is here."""
-        return True
-
     def read_end_word(self, task_id: str, word: str) -> str:
         """The word as it is: nobody else says how a process ended."""
         return word

@@ -95,7 +95,8 @@ class Scheduler(ExecutionTarget):
       commands: its programs; without the first of them it is not on this machine.
       available: whether it is here; also where it does not answer just now.
       partitions: those of the cluster, in its order.
-      queue: this user's tasks by id, those that ended minutes ago included.
+      queue: a user's tasks by id, those that ended minutes ago included; takes the user's number,
+        by default of whoever asks.
       check: see that the cluster has what is asked for; ConfigError where it has not.
       submit: hand in commands, each as a task that is put back until its command has ended; as
         `submit_slurm_tasks`.
@@ -108,7 +109,7 @@ class Scheduler(ExecutionTarget):
     commands: tuple[str, ...]
     available: Callable[[], bool]
     partitions: Callable[[], list[Partition]]
-    queue: Callable[[], dict[str, QueueEntry]]
+    queue: Callable[..., dict[str, QueueEntry]]
     check: Callable[[SlurmConfig], None]
     submit: Callable[..., list[str]]
     cancel: Callable[[Iterable[str]], None]

@@ -72,14 +72,22 @@ def list_slurm_partitions() -> list[Partition]:
     return list(partitions.values())
 
 
-def list_slurm_tasks() -> dict[str, QueueEntry]:
-    """This user's tasks by id, those that ended minutes ago included.
+def list_slurm_tasks(user: int | None = None) -> dict[str, QueueEntry]:
+    """List a user's tasks by id, including those that ended minutes ago.
+
+    Args:
+      user: the user's number; None for whoever asks.
 
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
     text = query_slurm_cached(
-        "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}", "--format=%i|%T|%N|%r|%j"
+        "squeue",
+        "--noheader",
+        "--array",
+        "--states=all",
+        f"--user={os.getuid() if user is None else user}",
+        "--format=%i|%T|%N|%r|%j",
     )
     tasks = (_parse_queue_entry(line) for line in text.splitlines() if line.count("|") >= 4)
     return {task.id: task for task in tasks}

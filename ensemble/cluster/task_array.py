@@ -3,6 +3,7 @@
 What tasks do is read from the files that their commands write, not asked of who runs them.
 """
 
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,9 +56,6 @@ class _TaskBackend(Protocol):
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks by these words: at once where they wait."""
 
-    def is_available(self) -> bool:
-        """Whether it can be asked from here; also where it does not answer just now."""
-
     def read_end_word(self, task_id: str, word: str) -> str:
         """The word for how a task ended, more exactly than its list has it, where that is known."""
 
@@ -88,16 +86,23 @@ class SchedulerBackend:
         return self.scheduler.submit(commands, self.folder, self.config, name, environment, logs=logs)
 
     def queue(self) -> Mapping[str, QueueEntry]:
-        """This user's tasks, as of some seconds ago."""
-        return self.scheduler.queue()
+        """The tasks of whoever submitted the job's, as of some seconds ago.
+
+        Raises:
+          ClusterError: the scheduler does not answer, or does not show them to this user.
+        """
+        try:
+            owner = self.folder.stat().st_uid
+        except OSError:  # Nothing was submitted yet.
+            owner = os.getuid()
+        entries = self.scheduler.queue(owner)
+        if not entries and owner != os.getuid():
+            raise ClusterError(f"{self.title} does not show this user the tasks of another.")
+        return entries
 
     def cancel(self, ids: Iterable[str]) -> None:
         """End tasks."""
         self.scheduler.cancel(ids)
-
-    def is_available(self) -> bool:
-        """Whether the scheduler is here."""
-        return self.scheduler.available()
 
     def read_end_word(self, task_id: str, word: str) -> str:
         """As `_TaskBackend` has it."""
@@ -117,7 +122,7 @@ class TaskArray:
     Args:
       backend: who runs them.
       name: what they are called there. One of another name is none of ours, and never to be
-        cancelled: another cluster, another time or the job that this one's folder was copied from
+        canceled: another cluster, another time or the job that this one's folder was copied from
         may have had the same id.
       tasks_by_number: what was last noted of tasks that were submitted before; one without an id is found by
         its name, which it then shares with no other.
@@ -146,10 +151,6 @@ class TaskArray:
     def title(self) -> str:
         """What people call who runs them."""
         return self._backend.title
-
-    def is_available(self) -> bool:
-        """Whether who runs them can be asked from here; also where it does not answer just now."""
-        return self._backend.is_available()
 
     def find_alive(self) -> list[int]:
         """The numbers of the tasks that wait or work, as is said just now.
@@ -218,8 +219,6 @@ class TaskArray:
         try:
             there = self._backend.queue()
         except ClusterError as error:
-            if str(error) != self.refusal:
-                print(f"{self.title} could not be asked: {error}", file=sys.stderr, flush=True)
             self.refusal = str(error)
             return dict(self.tasks)
         self.refusal = ""
@@ -252,7 +251,7 @@ class TaskArray:
         try:
             self.cancel(*numbers)
         except ClusterError as error:
-            print(f"Tasks could not be cancelled: {error}", file=sys.stderr, flush=True)
+            print(f"Tasks could not be canceled: {error}", file=sys.stderr, flush=True)
 
     def _find_entry(self, number: int, there: Mapping[str, QueueEntry]) -> QueueEntry | None:
         if self._ids[number]:
@@ -276,3 +275,30 @@ class TaskArray:
     def _record_entry(self, number: int, entry: QueueEntry) -> None:
         self._ids[number] = self._ids[number] or entry.id
         self.tasks[number] = TaskStatus(entry.state, entry.id, entry.nodes, entry.reason)
+
+
+def describe_waiting_tasks(tasks: Iterable[TaskStatus], total: int, where: str, noun: str) -> str:
+    """Describe what the waiting ones of a job's tasks wait for.
+
+    Args:
+      tasks: those that wait.
+      total: how many tasks the job has.
+      where: what people call the scheduler.
+      noun: what a task does, "group" or "worker".
+    """
+    waiting = list(tasks)
+    reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
+    if total == 1:
+        return f"Queued on {where}{f' ({reasons})' if reasons else ''}."
+    verb = "waits" if len(waiting) == 1 else "wait"
+    return f"{len(waiting)} of {total} {noun}s {verb} for {where}{f' ({reasons})' if reasons else ''}."
+
+
+def describe_paused_tasks(tasks: Iterable[TaskStatus], total: int, noun: str) -> str:
+    """Describe those of a job's running tasks that are suspended; "" if none is."""
+    paused = [task for task in tasks if task.state == "running" and task.reason]
+    if not paused:
+        return ""
+    reasons = ", ".join(sorted({task.reason for task in paused}))
+    verb = "is" if len(paused) == 1 else "are"
+    return f"Its task is {reasons}." if total == 1 else f"{len(paused)} of {total} {noun}s {verb} {reasons}."

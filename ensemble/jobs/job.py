@@ -16,6 +16,9 @@ STATUS_FILE = "status.json"
 STOP_FILE = "stop"
 # In the folder of a run that is a sweep's trial: which. Its sweep's turn is its own.
 TRIAL_FILE = "trial.json"
+# What a job's tasks at a scheduler do is read, and stopped, by functions that know more than jobs.
+_READ_UNFOLLOWED = "ensemble.jobs.remote.job_tasks:read_unfollowed_work"
+_STOP_UNFOLLOWED = "ensemble.jobs.remote.job_tasks:stop_unfollowed_work"
 # A worker holds it for as long as it is there: see `queue.acquire_worker_lock`.
 LOCK_FILE = "worker.lock"
 
@@ -73,10 +76,9 @@ class Job:
 
         None where one does, or there are no such tasks.
         """
-        entry = self.kind.unfollowed_entry
-        if not entry or not self.is_placed or not self.has_died:
+        if not self.kind.tasks_entry or not self.is_placed or not self.has_died:
             return None
-        work: UnfollowedWork | None = load_entry_point(entry)(self)
+        work: UnfollowedWork | None = load_entry_point(_READ_UNFOLLOWED)(self)
         return work
 
     @property
@@ -132,7 +134,7 @@ def request_job_stop(job: Job) -> bool:
     with change_job_files(job.path, action=Action.STOP):
         (job.path / STOP_FILE).touch()
     if job.unfollowed_work:
-        load_entry_point(job.kind.stop_tasks_entry)(job, again)
+        load_entry_point(_STOP_UNFOLLOWED)(job, again)
     return True
 
 

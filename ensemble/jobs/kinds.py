@@ -18,8 +18,7 @@ IMPORTED = "imported"
 # Why a worker died if nothing more is known.
 UNKNOWN_DEATH = "it was killed, or the machine restarted"
 # For kinds whose whole work is one task on a cluster.
-UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:read_unfollowed_job"
-STOP_UNFOLLOWED_JOB = "ensemble.jobs.remote.unfollowed_job:stop_unfollowed_job"
+ONLY_TASK = "ensemble.jobs.remote.job_tasks:find_only_task"
 # Modules of the other kinds, each with the name of its `JobKind`.
 _KIND_MODULES = {
     "ensemble.shift.stress_job": "STRESS",
@@ -54,8 +53,8 @@ class JobKind:
       kept_clause: what is kept then: "what was trained so far is kept".
       memory_advice: what to do if memory ran out.
       stop_delay: when it stops after Stop was pressed.
-      unfollowed_entry, stop_tasks_entry: functions of the job, "module:function", that read the
-        state of its tasks at a scheduler and stop them if no process follows them; "" for none.
+      tasks_entry: a function of the job, "module:function", that finds its tasks at a scheduler, to
+        describe and stop them if the process that followed them is gone; "" for none.
       saved_progress_entry: a function of the job's folder, "module:function", that describes what
         is kept; without one `kept_clause` and `remedy` do.
       preload: modules that a warm worker imports in advance.
@@ -87,8 +86,7 @@ class JobKind:
     compile_entry: str = ""
     follow_up_entry: str = ""
     saved_progress_entry: str = ""
-    unfollowed_entry: str = ""
-    stop_tasks_entry: str = ""
+    tasks_entry: str = ""
     ended_states: tuple[str, ...] = ENDED_STATES
 
     @property
@@ -161,8 +159,7 @@ TRAINING = JobKind(
     preload=("ensemble.runs.training.session", "filelock"),
     work_entry="ensemble.runs.training.worker:execute_run",
     compile_entry="ensemble.runs.training.worker:compile_likely_run",
-    unfollowed_entry="ensemble.runs.groups.unfollowed_run:read_unfollowed_run",
-    stop_tasks_entry="ensemble.runs.groups.unfollowed_run:stop_unfollowed_run",
+    tasks_entry="ensemble.runs.groups.unfollowed_run:find_run_tasks",
     follow_up_entry="ensemble.recognition.calibration_job:calibrate_finished_run",
     saved_progress_entry="ensemble.runs.checkpoints.folders:describe_saved_progress",
     ended_states=("finished", "stopped", "diverged", "failed", "imported"),
@@ -202,6 +199,7 @@ SWEEP = JobKind(
     one_task=False,
     nice=True,
     work_entry="ensemble.sweeps.worker:work_on_sweep",
+    tasks_entry="ensemble.sweeps.worker_tasks:find_worker_tasks",
 )
 NUMERIC = JobKind(
     name="numeric",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ensemble.access import Action
 from ensemble.jobs.folders import StoredConfig, read_run_name
-from ensemble.jobs.kinds import STOP_UNFOLLOWED_JOB, UNFOLLOWED_JOB, JobKind
+from ensemble.jobs.kinds import ONLY_TASK, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import StoredStatus
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
@@ -30,8 +30,7 @@ REGRESSION = JobKind(
     memory_advice="choose fewer samples or features",
     stop_delay="after the current iteration",
     work_entry="ensemble.regression.worker:run_regression_worker",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    tasks_entry=ONLY_TASK,
 )
 _PROBLEMS = ("synthetic", "digits", "mnist")
 _LINESEARCHES = ("zoom", "backtracking")

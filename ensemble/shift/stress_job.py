@@ -14,11 +14,11 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import change_job_files, require_locks
 from ensemble.jobs.job import Job, request_job_stop
-from ensemble.jobs.kinds import STOP_UNFOLLOWED_JOB, UNFOLLOWED_JOB, JobKind
+from ensemble.jobs.kinds import ONLY_TASK, JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.remote.task_record import set_placement
+from ensemble.jobs.remote.job_tasks import set_placement
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.jobs.store import BaseJobStore
 from ensemble.jobs.worker import ReportStatus
@@ -41,8 +41,7 @@ STRESS = JobKind(
     kept_clause="what was measured so far is kept",
     memory_advice="limit it to fewer test images, or close other programs",
     work_entry="ensemble.shift.stress_job:work_stress",
-    unfollowed_entry=UNFOLLOWED_JOB,
-    stop_tasks_entry=STOP_UNFOLLOWED_JOB,
+    tasks_entry=ONLY_TASK,
 )
 
 
@@ -214,7 +213,7 @@ def queue_stress(run_id: str, limit: int | None = None, placement: Placement | N
         status = StressStatus(queued=now, updated=now, limit=limit)
         with change_job_files(run.path, action=None):
             _STRESS_JOBS.queue_job(
-                StressJob(run.id, run.name, folder, status), busy, lambda: set_placement(folder, placement)
+                StressJob(run.id, run.name, folder, status), busy, lambda: set_placement(folder, placement, there)
             )
     return _require_stress_job(run)
 

@@ -27,8 +27,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
+from ensemble.jobs.remote.takeover import compute_silence
 from ensemble.jobs.status import SILENCE_SECONDS, is_process_alive, read_start_ticks
-from ensemble.runs.groups.takeover import compute_silence
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values

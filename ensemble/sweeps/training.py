@@ -13,7 +13,7 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import exclude_worker
-from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease
+from ensemble.jobs.remote.takeover import LEASE_FILE, TaskLease
 from ensemble.jobs.status import write_status
 from ensemble.machine.packed_lanes import count_packed_lanes
 from ensemble.runs.history import iterate_history_from_end

@@ -4,10 +4,13 @@ Each claims trial after trial. Where the one that keeps the status is killed, on
 takes its place.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 
 from ensemble.errors import RunError
 from ensemble.jobs import slots, worker
@@ -16,6 +19,9 @@ from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import wait_for_turn
 from ensemble.jobs.remote import task_process
+from ensemble.jobs.remote.coordinator_process import CoordinatorProcess, is_only_process_stopping
+from ensemble.jobs.remote.takeover import COORDINATOR_FILE, TaskLease
+from ensemble.jobs.remote.worker_variables import PARENT_VARIABLE
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.storage.file_lock import is_locked
@@ -48,6 +54,9 @@ def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> 
             raise RunError(
                 f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or give it more trials."
             )
+        if os.environ.get(PARENT_VARIABLE):  # A task started this because nobody follows the sweep.
+            _lead_sweep(sweep, report)
+            return find_sweep(sweep_id)
         if not _has_leader(sweep) and not task_process.is_inside_task(sweep):
             try:
                 _lead_sweep(sweep, report)
@@ -55,8 +64,8 @@ def work_on_sweep(sweep_id: str, report: ReportStatus = lambda status: None) -> 
             except RunError:
                 if not _has_leader(find_sweep(sweep_id)):
                     raise
-        if _help_with_trials(sweep):  # Another was quicker, or had it already.
-            return find_sweep(sweep_id)
+        if _help_in_task(sweep) if task_process.is_inside_task(sweep) else _help_with_trials(sweep):
+            return find_sweep(sweep_id)  # Another was quicker, or had it already.
 
 
 def _has_leader(sweep: Sweep) -> bool:
@@ -74,13 +83,24 @@ def _lead_sweep(sweep: Sweep, report: ReportStatus) -> None:
     worker.execute_job(sweep, run_leader, report, devices=sweep.config.base.devices)
 
 
-def _help_with_trials(sweep: Sweep) -> bool:
+def _help_in_task(sweep: Sweep) -> bool:
+    """Do trials in a task at a scheduler, and see to it that somebody keeps the sweep's status meanwhile."""
+    stop = StopRequest(sweep.path / STOP_FILE)
+    with CoordinatorProcess(partial(find_sweep, sweep.id), list, "", stop):
+        return _help_with_trials(sweep, stop)
+
+
+def _help_with_trials(sweep: Sweep, stop: StopRequest | None = None) -> bool:
     """Do trials beside the worker that keeps the status.
+
+    Args:
+      sweep: whose.
+      stop: asked whether to stop, if the caller wants to know as well.
 
     Returns:
       Whether that is all; not where that worker was killed.
     """
-    with StopRequest(sweep.path / STOP_FILE) as stop, _wait_for_own_slots(sweep, stop) as turn:
+    with stop or StopRequest(sweep.path / STOP_FILE) as stop, _wait_for_own_slots(sweep, stop) as turn:
         if turn is None:
             return True
         patience = Patience(_print_wait, stop)
@@ -176,23 +196,29 @@ class _SweepLeader:
         return self._stop_workers()
 
     def _follow_tasks(self) -> Outcome:
-        tasks = WorkerTasks(self._sweep)
-        tasks.submit_missing()
-        while not self._stop():
-            sweep = find_sweep(self._sweep.id)
-            self._update_status(trials=sweep.config.trial_count)
-            if self._count_ended_trials() >= sweep.config.trial_count:
-                return _conclude_sweep(sweep, self._archive)
-            if tasks.have_all_ended():
-                return Outcome(
-                    "failed",
-                    "All tasks of the sweep have ended, but trials are left: see slurm/ in "
-                    "its folder for the reason, then resume it.",
-                )
+        """Follow the tasks that do the trials until all have ended; see `WorkerTasks`."""
+        tasks, lease = WorkerTasks(self._sweep), TaskLease(self._sweep.path / COORDINATOR_FILE, "The sweep")
+        if not os.environ.get(PARENT_VARIABLE):
+            tasks.submit_missing()
+        while not (self._stop() or is_only_process_stopping(self._sweep, self._stop)):
+            lease.exit_if_taken_over()
+            sweep, done = find_sweep(self._sweep.id), self._count_ended_trials()
+            if done >= sweep.config.trial_count:
+                concluded = _conclude_sweep(sweep, self._archive)
+                return replace(concluded, message=concluded.message or tasks.describe_canceled())
+            if ended := tasks.poll_tasks(done):
+                return ended
+            state = "queued" if tasks.is_waiting else "searching"
+            self._update_status(state=state, message=tasks.describe(), trials=sweep.config.trial_count)
             time.sleep(_TASK_POLL_INTERVAL_S)
+        if is_only_process_stopping(self._sweep, self._stop):
+            return Outcome("searching")  # Another task follows the sweep next.
         self._request_stop()
         tasks.cancel_waiting()
-        return self._stop_workers()
+        outcome = self._stop_workers()
+        if self._has_running_trials():
+            tasks.cancel_all()
+        return outcome
 
     def _train_claim(self, claim: TrialClaim) -> Outcome | None:
         for run in train_claimed_trials(self._sweep, self._archive, claim, self._stop):

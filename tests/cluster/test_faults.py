@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ensemble import runs
-from ensemble.runs.groups import takeover
+from ensemble.jobs.remote import takeover
 from ensemble.runs.groups.group import list_run_groups
 from tests.cluster import mini
 from tests.cluster.mini import MiniSlurm

@@ -1,7 +1,6 @@
 """A sweep whose workers are tasks of a real Slurm's."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,29 +25,20 @@ SWEEP = (
     "1",
     "--json",
 )
+SLURM = ("--workers=2", "--on=slurm", "--time=5", "--cpus=1")
 
 
-def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
-    slurm: MiniSlurm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture(autouse=True)
+def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
     monkeypatch.setenv("ENSEMBLE_STORAGE", "journal")
+    monkeypatch.setenv("PYTHONPATH", ROOT)
     monkeypatch.chdir(tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "ensemble",
-        *SWEEP,
-        "--workers",
-        "2",
-        "--on",
-        "slurm",
-        "--time",
-        "5",
-        "--cpus",
-        "1",
-    ]
-    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": ROOT}, timeout=120, capture_output=True, text=True)
+
+
+def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(slurm: MiniSlurm) -> None:
+    command = [sys.executable, "-m", "ensemble", *SWEEP, *SLURM]
+    ended = subprocess.run(command, timeout=120, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
     said = json.loads(ended.stdout.splitlines()[-1])
     assert [one["state"] for one in said["trials"]] == ["complete"] * 4
@@ -56,4 +46,18 @@ def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
     hosts = {runs.find_run(one["run_id"]).status.host for one in said["trials"]}
     assert hosts <= set(slurm.nodes)
     assert sweeps.find_sweep(said["study"]).state == "finished"
+    slurm.wait(lambda: not slurm.run("squeue", "-h"))
+
+
+def test_a_sweep_whose_follower_is_killed_is_finished_by_one_of_its_tasks(slurm: MiniSlurm) -> None:
+    command = [sys.executable, "-m", "ensemble", *SWEEP, "--epochs=100", *SLURM]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        slurm.wait(lambda: any(run.status.step for run in runs.list_runs()), seconds=120)
+        child.kill()
+    [sweep] = sweeps.list_sweeps()
+    assert sweep.state == "searching"
+    assert sweep.message.startswith("No longer followed: its tasks on Slurm continue.")
+    slurm.wait(lambda: sweeps.find_sweep(sweep.id).state == "finished", seconds=120)
+    assert sweeps.find_sweep(sweep.id).status.host in slurm.nodes
+    assert [trial.state for trial in sweeps.read_trials(sweep)] == ["complete"] * 4
     slurm.wait(lambda: not slurm.run("squeue", "-h"))

@@ -103,9 +103,16 @@ def test_a_sweep_of_an_earlier_version_finds_its_tasks(tmp_path: Path, monkeypat
     )
     tasks = WorkerTasks(sweep)
     tasks.submit_missing()
-    assert read_json(sweep.path / "tasks.json") == {"ids": ["7_0", "7_1"]}
-    assert not any(tasks.have_all_ended() for _ in range(4))
+    assert {task["id"]: task["state"] for task in read_json(sweep.path / "tasks.json").values()} == {
+        "7_0": "running",
+        "7_1": "waiting",
+    }
+    assert not any(tasks.poll_tasks(0) for _ in range(4))
     tasks.cancel_waiting()
     assert (tmp_path / "called").read_text().endswith("scancel --quiet 7_1\n")
     says()
-    assert [tasks.have_all_ended() for _ in range(4)] == [False, False, True, True]
+    assert [tasks.poll_tasks(0) for _ in range(2)] == [None, None]
+    ended = tasks.poll_tasks(0)
+    assert ended
+    assert ended.state == "failed"
+    assert ended.message.startswith("All its tasks have ended, but trials are left: see slurm/ in its folder")

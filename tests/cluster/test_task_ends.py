@@ -5,13 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import psutil
 import pytest
 
 from ensemble import runs
-from ensemble.cluster.task_ends import TASK_ENDS, describe_task_end, find_task_end
+from ensemble.cluster.task_ends import TASK_ENDS, TaskRestarts, describe_task_end, find_task_end, summarize_task_ends
+from ensemble.errors import ClusterError, ConfigError
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
 from tests.cluster.mini import MiniSlurm
@@ -44,7 +46,7 @@ def test_what_was_cancelled_in_slurm_stays_so_and_resume_goes_on_to_the_same_bit
         slurm.run("scancel", "--user=root")
         assert ended(child)["state"] == "stopped"
     stopped = runs.find_run(run.id)
-    assert stopped.message == ("Its tasks were cancelled in Slurm. Resume continues from the last checkpoint.")
+    assert stopped.message == ("Its tasks were canceled in Slurm. Resume continues from the last checkpoint.")
     assert words(run) == ["CANCELLED", "CANCELLED"]
     assert submitted(run, slurm) == 2
     with training("--resume", run.id) as (_, child):
@@ -59,7 +61,7 @@ def test_one_group_that_was_cancelled_is_named_and_the_other_is_trained(slurm: M
         slurm.run("scancel", tasks_with_nodes(run, slurm)[2].id)
         assert ended(child)["state"] == "stopped"
     assert [group.status.state for group in list_run_groups(run)] == ["finished", "stopped"]
-    assert runs.find_run(run.id).message.startswith("The task of group 2 was cancelled in Slurm.")
+    assert runs.find_run(run.id).message.startswith("The task of group 2 was canceled in Slurm.")
     assert submitted(run, slurm) == 2
 
 
@@ -129,4 +131,54 @@ def test_every_word_has_a_sentence_and_what_cannot_go_better_a_remedy(word: str)
     assert sentence.startswith("its task on Slurm ")
     assert f"({word})." in sentence
     end = find_task_end(word)
-    assert end.remedy or end.cancelled or end.retry in ("always", "unknown")
+    assert end.remedy or end.canceled or end.retry in ("always", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "sentence"),
+    [
+        ({1: "CANCELLED", 2: "CANCELLED"}, "stopped", "Its tasks were canceled in Slurm. All is kept."),
+        ({2: "CANCELLED"}, "stopped", "The task of worker 2 was canceled in Slurm. All is kept."),
+        ({1: "CANCELLED", 2: "OUT_OF_MEMORY"}, "failed", "Its task on Slurm ran out of memory of 2 GB"),
+        ({1: "COMPLETED", 2: ""}, "", ""),
+    ],
+)
+def test_a_job_whose_tasks_have_ended_is_described_by_their_words(
+    words: dict[int, str], state: str, sentence: str
+) -> None:
+    found = summarize_task_ends(words, 2, "Slurm", "All is kept.", memory=2, noun="worker")
+    assert (found[0] if found else "") == state
+    assert not found or found[1].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("word", "progress", "starts"),
+    [
+        ("NODE_FAIL", [0, 0, 0, 0, 0], 3),
+        ("NODE_FAIL", [0, 1, 2, 3, 4], 5),
+        ("TIMEOUT", [1, 1], 1),
+        ("OUT_OF_MEMORY", [1, 2], 0),
+        ("CANCELLED", [1, 2], 0),
+        ("", [0, 0, 0, 0, 0], 3),
+    ],
+)
+def test_a_lost_task_is_submitted_again_a_few_times_unless_it_gets_further(
+    word: str, progress: list[int], starts: int
+) -> None:
+    restarts, started = TaskRestarts("Slurm"), list[int]()
+    for reached in progress:
+        restarts.try_restart(1, word, reached, partial(started.append, reached), "Worker 1")
+    assert len(started) == starts
+
+
+def test_a_task_that_is_refused_is_not_asked_for_again_at_once_and_one_that_cannot_be_stays_lost() -> None:
+    restarts, asked = TaskRestarts("Slurm"), list[Exception]()
+
+    def refuse(error: Exception) -> None:
+        asked.append(error)
+        raise error
+
+    for _ in range(3):
+        assert restarts.try_restart(1, "NODE_FAIL", 0, lambda: refuse(ClusterError("full")), "Worker 1")
+    assert len(asked) == 1
+    assert not restarts.try_restart(2, "NODE_FAIL", 0, lambda: refuse(ConfigError("no such partition")), "Worker 2")

@@ -55,7 +55,7 @@ def test_a_run_whose_follower_is_killed_is_trained_to_its_end_and_told_of_by_its
         kill_follower(child)
         found = runs.find_run(run.id)
         assert found.state == "training"
-        assert "Its tasks on Slurm go on" in found.message
+        assert "its tasks on Slurm continue" in found.message
     slurm.wait(lambda: runs.find_run(run.id).state == "finished")
     found = runs.find_run(run.id)
     assert found.status.host in slurm.nodes
@@ -87,7 +87,7 @@ def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_the
     gone = replace(run.status, state="training", pid=7, host=socket.gethostname())
     write_status(run.path, gone)
     (run.path / LOCK_FILE).touch()  # Nobody holds it.
-    slurm.wait(lambda: "a task on Slurm is about to merge them" in runs.find_run(run.id).message)
+    slurm.wait(lambda: "its tasks on Slurm continue" in runs.find_run(run.id).message)
     assert runs.find_run(run.id).state == "training"
     slurm.run("scancel", task)
     slurm.wait(lambda: runs.find_run(run.id).state == "stopped")
@@ -127,7 +127,7 @@ def test_tasks_that_are_cancelled_when_nobody_follows_them_leave_a_run_that_says
         kill_follower(child)
         slurm.run("scancel", "--user=root")
     slurm.wait(lambda: runs.find_run(run.id).state == "stopped")
-    assert "cancelled in Slurm" in runs.find_run(run.id).message
+    assert "canceled in Slurm" in runs.find_run(run.id).message
 
 
 @pytest.mark.variant
@@ -143,7 +143,7 @@ def test_a_measuring_whose_follower_is_killed_goes_on_and_is_stopped(
         kill_follower(child)
     (solve,) = _solves()
     assert solve.state == "solving"
-    assert "goes on" in solve.message
+    assert "its task on Slurm continues" in solve.message
     regression.stop_regression(solve.id)
     slurm.wait(lambda: _solves()[0].state == "stopped")
     assert json.loads((solve.path / "task" / "status.json").read_text())["state"] == "stopped"

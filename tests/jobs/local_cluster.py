@@ -70,9 +70,6 @@ class LocalCluster:
     def log_file(self, task: str) -> Path:
         return self.folder / f"{task}.log"
 
-    def is_available(self) -> bool:
-        return True
-
     def read_end_word(self, task: str, word: str) -> str:
         return word
 

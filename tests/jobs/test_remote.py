@@ -17,7 +17,7 @@ from ensemble.errors import NotPreparedError
 from ensemble.jobs import slots
 from ensemble.jobs.job import request_job_stop
 from ensemble.jobs.placement import PLACEMENT_FILE, Placement
-from ensemble.jobs.remote import follower, task_process, task_record
+from ensemble.jobs.remote import follower, job_tasks, task_process, task_record
 from ensemble.jobs.status import is_process_alive
 from ensemble.storage.atomic_files import read_json
 from tests.jobs.local_cluster import REPO, LocalCluster, backend_for, counted, counting, read, work
@@ -45,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Of the job; with the scheduler in small in Slurm's place."""
     made = tmp_path / "job"
     monkeypatch.setattr(follower, "create_scheduler_backend", backend_for)
-    monkeypatch.setattr(task_record, "find_scheduler", lambda name: LocalCluster(made))
+    monkeypatch.setattr(job_tasks, "create_scheduler_backend", backend_for)
     monkeypatch.setattr(follower, "POLL_SECONDS", 0.03)
     monkeypatch.setattr(follower, "GRACE_SECONDS", 0.2)
     yield made
@@ -174,7 +174,7 @@ def test_a_task_that_does_something_else_is_ended_before_another_begins(folder: 
 def test_a_task_that_nobody_follows_ends_where_the_job_is_to_be_done_here(folder: Path) -> None:
     counting(folder, steps=1000)
     killed_follower(folder)
-    task_record.set_placement(folder, None)
+    job_tasks.set_placement(folder, None, read(folder))
     [task] = LocalCluster(folder).tasks().values()
     wait_until(lambda: not is_process_alive(task["pid"], None))
     assert not read(folder).is_placed
@@ -210,7 +210,7 @@ def test_a_task_that_was_cancelled_elsewhere_is_no_endless_wait(folder: Path) ->
     ended = work(folder, once(lambda status: "Queued" in status.message, lambda: cluster.cancel(["1"])))
     assert (ended["state"], ended["message"]) == (
         "failed",
-        "Slurm ended its task 1 before it started: it was cancelled, or could not start. The log has the details.",
+        "Slurm ended its task 1 before it started: it was canceled, or could not start. The log has the details.",
     )
 
 
@@ -255,9 +255,9 @@ def test_a_place_that_cannot_be_had_is_said_in_a_sentence(
 
 def test_where_it_is_placed_is_noted_anew_with_each_request(folder: Path) -> None:
     counting(folder)
-    task_record.set_placement(folder, Placement("slurm", {"time": 5}))
+    job_tasks.set_placement(folder, Placement("slurm", {"time": 5}), read(folder))
     assert (folder / PLACEMENT_FILE).exists()
-    task_record.set_placement(folder, None)
+    job_tasks.set_placement(folder, None, read(folder))
     assert not (folder / PLACEMENT_FILE).exists()
 
 

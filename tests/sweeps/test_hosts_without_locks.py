@@ -10,7 +10,7 @@ import pytest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.placement import Placement
-from ensemble.runs.groups.takeover import LEASE_FILE
+from ensemble.jobs.remote.takeover import LEASE_FILE
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from tests.sweeps.light import epochs_of, light_config
 

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble.cluster.task_array import SchedulerBackend
-from ensemble.cluster.task_ends import describe_task_end, find_task_end
+from ensemble.cluster.task_array import SchedulerBackend, describe_paused_tasks, describe_waiting_tasks
+from ensemble.cluster.task_ends import TaskRestarts, summarize_task_ends
 from ensemble.errors import RunError
 from ensemble.jobs.job import STATUS_FILE, Job
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.placement import Placement, create_scheduler_backend, read_placement
+from ensemble.jobs.remote.job_tasks import ONLY_TASK
 from ensemble.jobs.remote.submission import CANCEL_AFTER_SECONDS, POLL_SECONDS, TaskSubmission
 from ensemble.jobs.remote.task_process import TASK_FOLDER
 from ensemble.jobs.status import HEARTBEAT_SECONDS, JobStatus, StatusWriter
@@ -47,6 +48,8 @@ class _TaskFollower:
         self._job, self._status, self._stop, self._report = job, status, stop, report
         self._folder, self._where = job.path / TASK_FOLDER, backend.title
         self._task = TaskSubmission(job, backend, placement.settings)
+        # One that ended for a reason that nobody knows would most likely end so again.
+        self._restarts = TaskRestarts(backend.title, ("always", "progress"))
         self._told: dict[str, Any] = {}
         # The task's last heartbeat, and when that came on this machine's clock.
         self._beat = (0.0, 0.0)
@@ -109,22 +112,25 @@ class _TaskFollower:
             return Outcome("stopped", f"Stopped. {self._where} did not say whether {name} has ended: check there.")
         if ended is None:
             return None
-        if self._task.cancelled and status is None:
+        if self._task.canceled and status is None:
             return Outcome("stopped", f"Stopped while queued on {self._where}.")
         if now - ended < GRACE_SECONDS:
             return None
+        progress, title = status.share if status else 0.0, f"{self._job.kind.title} “{self._job.id}”"
+        if not stopped and self._restarts.try_restart(
+            ONLY_TASK, self._task.record.word, progress, self._task.submit_again, title
+        ):
+            return None
         kept = self._job.kind.describe_kept_work(self._job.path)
-        word = self._task.record.word
-        if find_task_end(word).cancelled:
-            return Outcome("stopped", f"Its task was cancelled in {self._where}. {kept}")
-        if sentence := describe_task_end(word, self._where, self._task.memory):
-            return Outcome("failed", f"{sentence[0].upper()}{sentence[1:]} {kept}")
+        words = {ONLY_TASK: self._task.record.word}
+        if summary := summarize_task_ends(words, 1, self._where, kept, self._task.memory):
+            return Outcome(*summary)
         if status and status.state == "stopped":
-            return Outcome("stopped", f"{self._where} ended {name} early: it was cancelled there. {kept}")
+            return Outcome("stopped", f"{self._where} ended {name} early: it was canceled there. {kept}")
         if status is None:
             return Outcome(
                 "failed",
-                f"{self._where} ended {name} before it started: it was cancelled, or could not "
+                f"{self._where} ended {name} before it started: it was canceled, or could not "
                 "start. The log has the details.",
             )
         return Outcome(
@@ -140,13 +146,12 @@ class _TaskFollower:
             fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
             if fresh or state != "waiting":
                 fields = _mirror_status_fields(status)
-                paused = self._task.record.reason if state == "running" else ""
-                return {**fields, "message": f"Its task is {paused}."} if paused else fields
+                message = describe_paused_tasks([self._task.record.task_status], 1, "task") or self._task.refusal
+                return {**fields, "message": message} if message else fields
         elif status is None and state != "waiting":
             return {"state": "starting", "message": f"Its task is starting{self._node_suffix}."}
-        why = f" ({self._task.record.reason})" if self._task.record.reason else ""
-        message = f"Queued on {self._where}{why}. {self._task.refusal}".rstrip()
-        return {"state": "queued", "message": message, "seconds_left": None}
+        wait = describe_waiting_tasks([self._task.record.task_status], 1, self._where, "task")
+        return {"state": "queued", "message": f"{wait} {self._task.refusal}".rstrip(), "seconds_left": None}
 
     @property
     def _node_suffix(self) -> str:

@@ -9,16 +9,16 @@ from typing import Any
 
 from ensemble.cluster.settings import drop_removed_fields
 from ensemble.cluster.task_array import SchedulerBackend, TaskArray, TaskStatus
-from ensemble.errors import ClusterError, RunError
+from ensemble.errors import ClusterError, ConfigError, RunError
 from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, clear_stop_request
+from ensemble.jobs.remote.job_tasks import ONLY_TASK
 from ensemble.jobs.remote.task_process import TASK_FOLDER, TASK_VARIABLE, format_task_key
 from ensemble.jobs.remote.task_record import TaskRecord, read_task_record, write_task_record
 
 POLL_SECONDS = 0.5
-# A task that was told to stop is cancelled after so long, and given up after as long again.
+# A task that was told to stop is canceled after so long, and given up after as long again.
 CANCEL_AFTER_SECONDS = 60.0
 _LOG_BYTES = 8_000
-ONLY_TASK = 1  # the number of a job's one task
 
 
 class TaskSubmission:
@@ -33,7 +33,7 @@ class TaskSubmission:
       record: how it stands, as was last heard.
       ended_at: when it was first heard to have ended, on this machine's clock; None before.
       stopped_at: when it was told to stop; None before.
-      cancelled: whether it was also taken back.
+      canceled: whether it was also taken back.
     """
 
     def __init__(self, job: Job, backend: SchedulerBackend, settings: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class TaskSubmission:
         self.record, self._tasks = TaskRecord(""), self._create_task_array(TaskRecord(""))
         self.ended_at: float | None = None
         self.stopped_at: float | None = None
-        self.cancelled = False
+        self.canceled = False
 
     @property
     def memory(self) -> int:
@@ -97,21 +97,30 @@ class TaskSubmission:
         self._tasks.submit({ONLY_TASK: words}, {TASK_VARIABLE: format_task_key(self._job)})
         self._record_task(self._tasks.tasks[ONLY_TASK])
 
+    def submit_again(self) -> None:
+        """Submit another task in place of one that was lost; ClusterError or ConfigError if it is refused."""
+        lost = self.record, self._tasks
+        try:
+            self._submit_task(self._job.status.job_request)
+        except (ClusterError, ConfigError):
+            self.record, self._tasks = lost
+            raise
+
     def poll_task(self) -> None:
         """Note how the scheduler says that it stands; where it says nothing, all is as before."""
         self._record_task(self._tasks.poll_tasks()[ONLY_TASK])
 
     def stop_task(self) -> None:
-        """Have it stop: a file tells one that works; one that waits, or is late, is cancelled."""
+        """Have it stop: a file tells one that works; one that waits, or is late, is canceled."""
         now = time.monotonic()
         if self.stopped_at is None:
             self.stopped_at = now
             (self._folder / STOP_FILE).touch()
         late = now - self.stopped_at > CANCEL_AFTER_SECONDS
-        if not self.cancelled and (late or self.record.state == "waiting"):
+        if not self.canceled and (late or self.record.state == "waiting"):
             with contextlib.suppress(ClusterError):  # It is asked again at the next look.
                 self._tasks.cancel(ONLY_TASK)
-                self.cancelled = True
+                self.canceled = True
 
     def mark_ended(self) -> None:
         """Note that it has said its last word, whatever the scheduler still has to tidy up."""

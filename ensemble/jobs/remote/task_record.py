@@ -1,18 +1,14 @@
 """What is noted of a job's task: `task/task.json` in the job's folder, by who follows it."""
 
-import contextlib
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ensemble.cluster.scheduler import TaskState
-from ensemble.cluster.schedulers import find_scheduler
 from ensemble.cluster.task_array import TaskStatus
-from ensemble.errors import ClusterError
-from ensemble.jobs.job import STOP_FILE
-from ensemble.jobs.placement import PLACEMENT_FILE as PLACEMENT
-from ensemble.jobs.placement import Placement, read_placement, write_placement
+from ensemble.jobs.placement import Placement, read_placement
 from ensemble.jobs.remote.task_process import TASK_FOLDER
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import parse_dataclass
@@ -58,20 +54,20 @@ def write_task_record(job_folder: Path, record: TaskRecord) -> None:
     write_json(job_folder / TASK_FOLDER / "task.json", dataclasses.asdict(record))
 
 
-def set_placement(job_folder: Path, placement: Placement | None) -> None:
-    """Note where a job that is asked for (again) is to run.
+def read_task_statuses(file: Path) -> dict[int, TaskStatus]:
+    """Read how the tasks of a job were when they were last recorded, by number; {} if that cannot be read."""
+    try:
+        record = read_json(file)
+        if isinstance(ids := record.get("ids"), list):  # of a sweep of an earlier version
+            return {number: TaskStatus("running", str(task_id)) for number, task_id in enumerate(ids, 1)}
+        return {int(number): parse_dataclass(TaskStatus, values) for number, values in record.items()}
+    except (OSError, ValueError):
+        return {}
 
-    A task that works for it elsewhere, since whoever followed that was killed, is asked to stop
-    where it is no longer wanted.
 
-    Raises:
-      OSError: that cannot be written.
-    """
-    if placement is None:
-        _stop_remote_task(job_folder)
-        (job_folder / PLACEMENT).unlink(missing_ok=True)
-    else:
-        write_placement(job_folder, placement)
+def write_task_statuses(file: Path, tasks: Mapping[int, TaskStatus]) -> None:
+    """Record how the tasks of a job are; OSError if that cannot be written."""
+    write_json(file, {str(number): dataclasses.asdict(task) for number, task in sorted(tasks.items())})
 
 
 def find_placement(job_folder: Path) -> Placement | None:
@@ -80,13 +76,3 @@ def find_placement(job_folder: Path) -> Placement | None:
         return read_placement(job_folder)
     except (OSError, ValueError):
         return None
-
-
-def _stop_remote_task(job_folder: Path) -> None:
-    record = read_task_record(job_folder)
-    if record is None or record.state == "ended":
-        return
-    with contextlib.suppress(OSError, ValueError, ClusterError):
-        (job_folder / TASK_FOLDER / STOP_FILE).touch()
-        if record.id and (placement := read_placement(job_folder)):
-            find_scheduler(placement.on).cancel([record.id])

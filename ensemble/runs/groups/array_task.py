@@ -19,7 +19,7 @@ from ensemble.jobs.folders import build_unwritable_error, change_job_files
 from ensemble.jobs.job import Job, clear_stop_request, is_stop_requested
 from ensemble.jobs.outcome import catch_end_signals
 from ensemble.jobs.placement import Placement, read_place_name
-from ensemble.runs.groups.coordinator_process import start_child_worker
+from ensemble.jobs.remote.coordinator_process import start_child_worker
 from ensemble.runs.groups.group import GROUPS_FOLDER, create_group_folders, find_group
 from ensemble.runs.run_folder import write_run_folder
 from ensemble.runs.status import RESUMABLE

@@ -4,26 +4,26 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ensemble.cluster.task_ends import describe_task_end, find_task_end
-from ensemble.errors import ClusterError, ConfigError, RunError
+from ensemble.cluster.task_array import describe_paused_tasks, describe_waiting_tasks
+from ensemble.cluster.task_ends import TaskRestarts, describe_canceled_tasks, describe_task_end, find_task_end
+from ensemble.errors import RunError
 from ensemble.jobs.job import STOP_FILE, clear_stop_request
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
+from ensemble.jobs.remote.takeover import COORDINATOR_FILE, TaskLease
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.groups.group import GROUPS_FOLDER, Group, create_group_folders, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor, describe_stale_group
 from ensemble.runs.groups.merging import GroupMerger
-from ensemble.runs.groups.takeover import COORDINATOR_FILE, TaskLease
 from ensemble.runs.groups.tasks import (
+    KEPT_SENTENCE,
     LOCAL_TITLE,
     GroupTaskControl,
     TaskStatus,
-    describe_cancelled_groups,
     describe_lost_task,
-    describe_paused_groups,
-    describe_waiting_groups,
     mark_completed_tasks,
     write_group_tasks,
 )
@@ -31,9 +31,6 @@ from ensemble.runs.status import Status, build_blank_best_fields, describe_early
 from ensemble.runs.store import Run, require_training_config
 
 POLL_SECONDS = 0.3
-# How often a task that exited unexpectedly is started again, of each group.
-_MAX_RESTARTS = 3
-_REFUSED_PAUSE_SECONDS = 30.0  # before the next try, where the scheduler did not take it
 ENDED_STATES = "finished", "diverged", "failed"
 _COMPLETED_STATES = "finished", "diverged"
 _MAX_FAILED_READS = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
@@ -61,11 +58,7 @@ class GroupCoordinator:
     ) -> None:
         self._run, self._config = run, require_training_config(run)
         self._status, self._stop, self._report, self._tasks = status, stop, report, tasks
-        # How often a group's task was started again since it last came further, and how far it was.
-        self._starts: dict[int, int] = {}
-        self._reached: dict[int, int] = {}
-        # When a group's task was last refused, on this machine's clock.
-        self._refused: dict[int, float] = {}
+        self._restarts = TaskRestarts(tasks.place_title)
         self._told: tuple[Any, ...] = ()
         self._noted: Mapping[int, TaskStatus] = {}
         self._stopping, self._unread = False, 0
@@ -81,7 +74,8 @@ class GroupCoordinator:
         """
         self._groups = create_group_folders(self._run)
         lease = TaskLease(self._run.path / GROUPS_FOLDER / COORDINATOR_FILE, "The run")
-        self._reached = {group.number: group.status.step for group in self._groups}
+        for group in self._groups:
+            self._restarts.record_start(group.number, group.status.step)
         self._merger = GroupMerger(self._run, self._groups)
         try:
             self._start_missing_tasks()
@@ -160,32 +154,9 @@ class GroupCoordinator:
         group = self._read_groups()[group.number - 1]
         if group.status.state in ENDED_STATES or self._is_group_alive(group):
             return group.status.state in ENDED_STATES
-        return not self._restart_task(group, task.word if task else "")
-
-    def _restart_task(self, group: Group, word: str) -> bool:
-        """Start a group's task again, if that may go better; whether it was."""
-        retry, number = find_task_end(word).retry, group.number
-        further = group.status.step > self._reached.get(number, 0)
-        if further:
-            self._reached[number], self._starts[number] = group.status.step, 0
-        if retry == "never" or (retry == "progress" and not further):
-            return False
-        if time.monotonic() < self._refused.get(number, 0.0) + _REFUSED_PAUSE_SECONDS:
-            return True
-        if self._starts.get(number, 0) >= _MAX_RESTARTS:
-            return False
-        self._starts[number] = self._starts.get(number, 0) + 1
-        what = describe_task_end(word, self._tasks.place_title) or "its task exited unexpectedly."
-        print(f"{group.title}: {what} It is started again.", flush=True)
-        try:
-            self._tasks.start_tasks([group])
-        except ClusterError as error:
-            self._refused[number] = time.monotonic()
-            print(f"{group.title}: it could not be started: {error}", flush=True)
-        except ConfigError as error:
-            print(f"{group.title}: it cannot be started again: {error}", flush=True)
-            return False
-        return True
+        word = task.word if task else ""
+        start = partial(self._tasks.start_tasks, [group])
+        return not self._restarts.try_restart(group.number, word, group.status.step, start, group.title)
 
     def _is_group_alive(self, group: Group) -> bool:
         """Whether a process is at a group: none is whose task the scheduler says has ended."""
@@ -223,8 +194,7 @@ class GroupCoordinator:
                 return STOPPED_OUTCOME
             epochs = len(self._merger.merged_lines)
             return Outcome("finished", describe_early_stop(self._merger.status, self._config, epochs))
-        cancelled = [group for group in groups if find_task_end(self._get_end_word(group)).cancelled]
-        numbers = {group.number for group in cancelled}
+        numbers = {group.number for group in groups if find_task_end(self._get_end_word(group)).canceled}
         for state in ("diverged", "failed"):
             for group in groups:
                 if group.number in numbers or group.state != state:
@@ -236,9 +206,9 @@ class GroupCoordinator:
         for group in groups:
             if group.status.state != "finished" and group.number not in numbers:
                 return self._build_group_outcome(group, "failed")
-        if cancelled:
-            sentence = describe_cancelled_groups(cancelled, self._tasks.place_title)
-            return Outcome("stopped", sentence)
+        if numbers:
+            sentence = describe_canceled_tasks(numbers, len(groups), self._tasks.place_title, "group")
+            return Outcome("stopped", f"{sentence} {KEPT_SENTENCE}")
         return Outcome("failed", self._merger.describe_missing_epoch())
 
     def _save_fold_predictions(self) -> bool:
@@ -263,7 +233,7 @@ class GroupCoordinator:
         if group.group_count == 1:
             return f"{sentence[0].upper()}{sentence[1:]}"
         rest = "resume trains those that have not finished."
-        return f"{group.title}: {sentence} What the other groups have learnt is kept; {rest}"
+        return f"{group.title}: {sentence} What the other groups have learned is kept; {rest}"
 
     def _update_status(self) -> None:
         changes = {**self._build_progress_fields(), **self._build_best_fields()}
@@ -326,6 +296,7 @@ class GroupCoordinator:
         tasks = [task for number, task in self._noted.items() if number not in busy]
         waiting = [task for task in tasks if task.state == "waiting"]
         if not waiting or self._stopping:
-            paused = [task for task in self._noted.values() if task.state == "running"]
-            return "" if self._stopping else describe_paused_groups(paused, len(self._groups))
-        return describe_waiting_groups(waiting, len(self._groups), self._tasks.place_title)
+            paused = describe_paused_tasks(self._noted.values(), len(self._groups), "group")
+            return "" if self._stopping else paused or self._tasks.refusal
+        wait = describe_waiting_tasks(waiting, len(self._groups), self._tasks.place_title, "group")
+        return f"{wait} {self._tasks.refusal}".rstrip()

@@ -3,19 +3,18 @@
 They do not end with the process that follows them, which may be restarted as each of them may.
 """
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 
 from ensemble.cluster.scheduler import ExternalTarget
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.remote.coordinator_process import is_only_process_stopping
+from ensemble.jobs.remote.takeover import compute_silence
 from ensemble.runs.groups.coordinator import ENDED_STATES, GroupCoordinator
 from ensemble.runs.groups.group import Group, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
-from ensemble.runs.groups.takeover import compute_silence
 from ensemble.runs.groups.tasks import TaskStatus
-from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 from ensemble.runs.store import Run
 
 # A failed group is started again within minutes, if at all: Kubernetes waits six at most between
@@ -32,7 +31,7 @@ class ExternalTasks:
     """
 
     def __init__(self, run: Run, place: ExternalTarget) -> None:
-        self.place_title, self.memory, self.resubmit = place.title, 0, place.resubmit
+        self.place_title, self.memory, self.resubmit, self.refusal = place.title, 0, place.resubmit, ""
         self._run, self._began = run, time.monotonic()
         self._canceled = False
         self._hearing = HeartbeatMonitor()
@@ -98,9 +97,7 @@ class TaskCoordinator(GroupCoordinator):
 
     @property
     def _is_only_process_stopping(self) -> bool:
-        parent = int(os.environ.get(PARENT_VARIABLE) or 0)
-        gone = bool(parent) and os.getppid() != parent
-        return (gone or self._stop()) and not is_stop_requested(self._run)
+        return is_only_process_stopping(self._run, self._stop)
 
 
 class ArrayCoordinator(TaskCoordinator):

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -11,14 +11,14 @@ from ensemble.cluster.task_array import SchedulerBackend, TaskArray, TaskStatus
 from ensemble.jobs import slots
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.launch import build_worker_environment
+from ensemble.jobs.remote.task_record import read_task_statuses, write_task_statuses
+from ensemble.jobs.remote.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.groups.group import GROUPS_FOLDER, Group
-from ensemble.runs.groups.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.runs.store import Run
-from ensemble.storage.atomic_files import read_json, write_json
-from ensemble.storage.records.field_checks import parse_dataclass
 
 _TASKS_FILE = "tasks.json"
 LOCAL_TITLE = LocalProcesses.title
+KEPT_SENTENCE = "Resume continues from the last checkpoint."
 
 
 class GroupTaskControl(Protocol):
@@ -28,6 +28,10 @@ class GroupTaskControl(Protocol):
     """What people call the place: "this machine", "Slurm"."""
     memory: int
     """GB that each task asks for; 0 where it asks for none."""
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing was heard of the tasks at the last look; "" if something was."""
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
         """See to it that these groups, which have no task, get one as soon as there is room."""
@@ -59,6 +63,11 @@ class GroupTasks:
         self._array, self._folder, self.place_title = array, folder, array.title
         self.memory, self._ended_elsewhere = memory, ended_elsewhere
         self._killed: set[str] = set()
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing was heard of the tasks at the last look; "" if something was."""
+        return self._array.refusal
 
     def start_tasks(self, groups: Sequence[Group]) -> None:
         """Have tasks for those of these groups that have none.
@@ -130,17 +139,12 @@ def mark_completed_tasks(tasks: Mapping[int, TaskStatus], groups: Sequence[Group
 
 
 def write_group_tasks(run_folder: Path, tasks: Mapping[int, TaskStatus]) -> None:
-    values = {str(number): asdict(task) for number, task in sorted(tasks.items())}
-    write_json(run_folder / GROUPS_FOLDER / _TASKS_FILE, values)
+    write_task_statuses(run_folder / GROUPS_FOLDER / _TASKS_FILE, tasks)
 
 
 def read_group_tasks(run_folder: Path) -> dict[int, TaskStatus]:
-    """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
-    try:
-        task_records = read_json(run_folder / GROUPS_FOLDER / _TASKS_FILE)
-        return {int(number): parse_dataclass(TaskStatus, values) for number, values in task_records.items()}
-    except (OSError, ValueError):
-        return {}
+    """Read how the tasks of a run were when they were last recorded, by their groups' numbers."""
+    return read_task_statuses(run_folder / GROUPS_FOLDER / _TASKS_FILE)
 
 
 def describe_lost_task(where: str) -> str:
@@ -150,39 +154,3 @@ def describe_lost_task(where: str) -> str:
         f"its task on {where} exited unexpectedly. Check that the folder of runs is on a disk "
         "that all machines share and has free space, and read the logs."
     )
-
-
-def describe_cancelled_groups(cancelled: Sequence[Group], where: str) -> str:
-    """What is to be said of a run some of whose groups' tasks somebody took back there."""
-    total = cancelled[0].group_count
-    if len(cancelled) == total:
-        tasks = "Its task was" if total == 1 else "Its tasks were"
-    else:
-        tasks = f"The task of group {cancelled[0].number} was"
-        if len(cancelled) > 1:
-            numbers = ", ".join(str(group.number) for group in cancelled)
-            tasks = f"The tasks of groups {numbers} were"
-    return f"{tasks} cancelled in {where}. Resume continues from the last checkpoint."
-
-
-def describe_paused_groups(running: Sequence[TaskStatus], total: int) -> str:
-    """Of so many of a run's groups that have a node and stand still; "" if none does."""
-    paused = [task for task in running if task.reason]
-    if not paused:
-        return ""
-    reasons = ", ".join(sorted({task.reason for task in paused}))
-    count = len(paused)
-    who = "The run's task is" if total == 1 else f"{count} of {total} groups {'is' if count == 1 else 'are'}"
-    return f"{who} {reasons}."
-
-
-def describe_waiting_groups(waiting: Sequence[TaskStatus], total: int, where: str) -> str:
-    """What so many of a run's groups wait for: a place for their tasks."""
-    reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
-    many = len(waiting)
-    who = (
-        "The run waits"
-        if many == total == 1
-        else (f"{many} of {total} groups wait" if many > 1 else f"1 of {total} groups waits")
-    )
-    return f"{who} for {where}{f' ({reasons})' if reasons else ''}."

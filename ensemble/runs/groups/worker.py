@@ -3,17 +3,19 @@
 import os
 import time
 from contextlib import ExitStack
+from functools import partial
 
 from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.jobs import worker
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import read_place_name
+from ensemble.jobs.remote.coordinator_process import CoordinatorProcess
+from ensemble.jobs.remote.takeover import LEASE_FILE, TaskLease, has_remote_heartbeat
+from ensemble.jobs.remote.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.groups.coordinator_process import CoordinatorProcess
-from ensemble.runs.groups.group import Group, GroupStatus, find_group
-from ensemble.runs.groups.takeover import LEASE_FILE, TaskLease, has_remote_heartbeat
-from ensemble.runs.groups.worker_variables import CORES_VARIABLE, PARENT_VARIABLE
+from ensemble.runs.groups.group import Group, GroupStatus, find_group, list_run_groups
+from ensemble.runs.store import find_run
 from ensemble.runs.training.run_training import train_run
 from ensemble.storage.file_lock import is_locked
 
@@ -66,8 +68,14 @@ def execute_group(name: str) -> None:
     stop = _GroupStopRequest(group)
     with ExitStack() as held:
         if read_place_name(group.path.parents[1]) in SCHEDULERS:
-            held.enter_context(CoordinatorProcess(group, lambda: stop.signalled))
+            run_id = group.path.parents[1].name
+            list_groups = partial(_list_groups, run_id)
+            held.enter_context(CoordinatorProcess(partial(find_run, run_id), list_groups, group.id, stop))
         worker.execute_job(group, train_group, lambda status: None, stop)
+
+
+def _list_groups(run_id: str) -> list[Group]:
+    return list_run_groups(find_run(run_id))
 
 
 def _pin_to_cores() -> None:

@@ -64,10 +64,10 @@ def compile_likely_run(settings: dict[str, object]) -> None:
 
 
 def _coordinate_groups(run: Run, status: StatusWriter[Status], stop: StopRequest, report: ReportStatus) -> Outcome:
+    from ensemble.jobs.remote.worker_variables import PARENT_VARIABLE
     from ensemble.runs.groups.coordinator import GroupCoordinator
     from ensemble.runs.groups.external_tasks import ArrayCoordinator, ExternalTasks, TaskCoordinator
     from ensemble.runs.groups.task_placement import create_group_tasks
-    from ensemble.runs.groups.worker_variables import PARENT_VARIABLE
 
     tasks = create_group_tasks(run)
     if isinstance(tasks, ExternalTasks):

@@ -23,7 +23,7 @@ CLOCKS = ("seconds", "img_member_per_s")
 class InlineTasks:
     """Tasks that are over when they have been started."""
 
-    place_title, memory = "this test", 0
+    place_title, memory, refusal = "this test", 0, ""
 
     def __init__(self) -> None:
         self.started: list[int] = []

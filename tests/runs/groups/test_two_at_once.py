@@ -15,13 +15,14 @@ import pytest
 
 from ensemble import runs
 from ensemble.jobs.job import LOCK_FILE
+from ensemble.jobs.remote import takeover
+from ensemble.jobs.remote.takeover import TaskLease, has_remote_heartbeat
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs import Run
-from ensemble.runs.groups import heartbeat_monitor, takeover
+from ensemble.runs.groups import heartbeat_monitor
 from ensemble.runs.groups.coordinator import GroupCoordinator
 from ensemble.runs.groups.group import Group, create_group_folders, list_run_groups
 from ensemble.runs.groups.heartbeat_monitor import HeartbeatMonitor
-from ensemble.runs.groups.takeover import TaskLease, has_remote_heartbeat
 from ensemble.runs.groups.tasks import TaskStatus, create_local_tasks, write_group_tasks
 from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
@@ -35,7 +36,7 @@ import fcntl, os, socket, sys
 name = os.environ["HOST"]
 socket.gethostname = lambda: name
 fcntl.flock = lambda *words: None
-from ensemble.runs.groups import takeover
+from ensemble.jobs.remote import takeover
 takeover.LEASE_EXPIRY_SECONDS = 1.0
 from ensemble.jobs import status
 status.HEARTBEAT_SECONDS = 0.3
@@ -111,7 +112,7 @@ def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -
 class Submitted:
     """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
 
-    place_title, memory = "Slurm", 0
+    place_title, memory, refusal = "Slurm", 0, ""
 
     def __init__(self, run: Run, state: str, ended: Sequence[int] = ()) -> None:
         self._run, self.state, self._ended = run, state, ended

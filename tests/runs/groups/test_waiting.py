@@ -19,7 +19,7 @@ from tests.pages.grouped import SLURM, in_groups
 class FullCluster:
     """Takes every task, and has no place for any until they are taken back."""
 
-    place_title, memory = "Slurm", 0
+    place_title, memory, refusal = "Slurm", 0, ""
 
     def __init__(self) -> None:
         self._found: dict[int, TaskStatus] = {}
@@ -129,7 +129,7 @@ def test_a_group_whose_task_was_cancelled_is_over_however_fresh_its_heartbeat() 
     with StatusWriter(run.status_file, run.status) as status:
         ended = GroupCoordinator(run, status, lambda: False, lambda status: None, CancelledTasks()).follow_groups()
     assert ended.state == "stopped"
-    assert "cancelled in Slurm" in ended.message
+    assert "canceled in Slurm" in ended.message
 
 
 class LostTasks(FullCluster):

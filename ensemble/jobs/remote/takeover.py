@@ -14,7 +14,6 @@ from pathlib import Path
 
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import HEARTBEAT_SECONDS
-from ensemble.runs.groups.group import Group
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.plain_files import open_plain_file
 
@@ -24,14 +23,14 @@ LEASE_EXPIRY_SECONDS = 3 * HEARTBEAT_SECONDS
 _LEASE_CHECK_SECONDS = 1.0
 
 
-def has_remote_heartbeat(group: Group) -> bool:
-    """Whether a task of another host is at a group, by its heartbeat and the disk's own clock."""
-    status = group.status
-    if status.state not in group.kind.active_states or status.pid is None:
+def has_remote_heartbeat(job: Job) -> bool:
+    """Whether a task of another host works on a job, by its heartbeat and the disk's own clock."""
+    status = job.status
+    if status.state not in job.kind.active_states or status.pid is None:
         return False
     if status.host == socket.gethostname():  # Its lock has told.
         return False
-    return compute_silence(group) < LEASE_EXPIRY_SECONDS
+    return compute_silence(job) < LEASE_EXPIRY_SECONDS
 
 
 def compute_silence(job: Job) -> float:
