@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.numeric.numeric_store import read_numeric_run
+from ensemble.runs.store import read_regression_run
 from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
@@ -15,7 +15,7 @@ from ensemble.ui.shared.tab import tab
 
 
 def show_inspect_page() -> None:
-    if numeric_run := read_numeric_run(address.RUN.read() or ""):
+    if numeric_run := read_regression_run(address.RUN.read() or ""):
         # What is inspected of numbers has a page of its own.
         st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(numeric_run.id))
     run_panel.show_run_screen(show_inspect_run, show_inspect_example)

@@ -34,8 +34,7 @@ from ensemble.cli.train import summarize_run
 from ensemble.cluster.array_script import ArrayConfig
 from ensemble.cluster.kubernetes import KubernetesConfig
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.config import EnsembleConfig
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import EnsembleConfig, RegressionConfig
 from ensemble.datasets.own.request import PreparationSettings
 from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.preparation import prepare_picture
@@ -80,7 +79,7 @@ OPTIONS_ELSEWHERE = {"distil", "sweep", "manifest", "label"}
 # Which command has the options of which settings.
 SETTINGS_COMMANDS: list[tuple[type[Settings], str]] = [
     (EnsembleConfig, "train"),
-    (NumericConfig, "train --task regression"),
+    (RegressionConfig, "train --task regression"),
     (SlurmConfig, "train"),
     (SweepConfig, "sweep"),
     (LbfgsConfig, "lbfgs"),
@@ -322,10 +321,12 @@ def test_every_setting_is_documented_by_its_option(settings: type[Settings], sec
 def test_every_kind_of_settings_is_held() -> None:
     modules = sorted((REPO / "ensemble").rglob("*.py"))
     made = {
-        name for path in modules for name in re.findall(r"^class (\w+)\(Settings\):", path.read_text("utf-8"), re.M)
+        name
+        for path in modules
+        for name in re.findall(r"^class (\w+)\((?:Settings|TrainingConfig)\):", path.read_text("utf-8"), re.M)
     }
-    # What an imported run is, nobody sets.
-    assert made - {"ImportedConfig"} == {settings.__name__ for settings, _ in SETTINGS_COMMANDS}
+    # What an imported run is, nobody sets; what tasks have in common, each declares.
+    assert made - {"ImportedConfig", "TrainingConfig"} == {settings.__name__ for settings, _ in SETTINGS_COMMANDS}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,6 @@ FLOORS = (
     "jobs",
     "runs",
     "regression",
-    "numeric",
     "shift",
     "sweeps",
     "recognition",

@@ -16,9 +16,8 @@ from benchmarks.month.recordings import Recordings, add_own_dataset
 from ensemble import datasets, regression, runs, sweeps
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.jobs.status import write_status
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_store import list_numeric_runs
 from ensemble.regression.regression_job import LbfgsConfig
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.storage.records.json_lines import append_line
 from ensemble.sweeps.trials import find_best_trial, read_trials
 from tests.pages.ensembles import trained
@@ -49,7 +48,7 @@ def test_a_month_has_as_many_of_everything_as_was_asked_for(recordings: Recordin
     made = filling.fill_month(tmp_path, SIZE, recordings)
     every = runs.list_runs()
     assert runs.list_unreadable_runs() == {}
-    counts = len(every) + len(list_numeric_runs()) + len(regression.list_regressions())
+    counts = len(every) + len(regression.list_regressions())
     assert counts == SIZE.runs
     assert len(made.imported) == SIZE.predictions
     assert {"leaves_00", "leaves_01"} <= {run.config.dataset for run in every}

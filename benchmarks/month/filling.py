@@ -184,12 +184,12 @@ def copy_runs(source: str, count: int, change: Callable[[Path, float, int], None
 def change_numeric_run(folder: Path, when: float, number: int) -> None:
     """Let a copy of a run that predicts numbers be of another time, with a name."""
     from ensemble.jobs.status import write_status
-    from ensemble.numeric.numeric_status import read_numeric_status
-    from ensemble.numeric.numeric_store import rename_numeric_run
+    from ensemble.runs import rename_run
+    from ensemble.runs.status import read_run_status
 
-    status = read_numeric_status(folder)
+    status = read_run_status(folder)
     write_status(folder, replace(status, **shift_times(status, when)))
-    rename_numeric_run(folder.name, f"Harvest of field {number}")
+    rename_run(folder.name, f"Harvest of field {number}")
 
 
 def change_regression(folder: Path, when: float, number: int) -> None:

@@ -23,9 +23,9 @@ from sklearn.datasets import load_diabetes, load_linnerud, make_friedman1, make_
 from benchmarks import common
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage, measure_numeric_quality
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.engine.numeric import NumericTrainer, TrainingRows
-from ensemble.numeric.training.numeric_launch import fit_config_to_table, prepare_numeric_table
+from ensemble.runs.numeric.numeric_launch import fit_config_to_table, prepare_numeric_table
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
 
@@ -68,7 +68,7 @@ def build_table(name: str, features: np.ndarray, target: np.ndarray) -> RawTable
 
 def measure_split(table: RawTable, split: int) -> dict[str, list[float]]:
     """Figures of one member and of all on the test rows, each at the epoch of its own choice."""
-    config = NumericConfig(members=MEMBERS, seed=split, split_seed=split)
+    config = RegressionConfig(members=MEMBERS, seed=split, split_seed=split)
     prepared = prepare_numeric_table(config, table, "y")
     config = fit_config_to_table(config, prepared)
     trainer = NumericTrainer(config, TrainingRows(*prepared.select_part(prepared.split.train)))
@@ -118,7 +118,7 @@ class PlainNetwork(nn.Module):
         return out[:, 0], jax.nn.softplus(out[:, 1]) + 1e-6
 
 
-def train_plain_loop(config: NumericConfig, table: PreparedTable, seed: int) -> dict[str, list[float]]:
+def train_plain_loop(config: RegressionConfig, table: PreparedTable, seed: int) -> dict[str, list[float]]:
     """Train the same members by a plain loop with draws of its own."""
     features, targets = map(jnp.asarray, table.select_part(table.split.train))
     network, optimizer = PlainNetwork(config.width), optax.adam(config.learning_rate)

@@ -26,8 +26,7 @@ from benchmarks import common
 from ensemble.analysis.example_measures import compute_measures
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.predictions import evaluate_predictions
-from ensemble.config import EnsembleConfig
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import EnsembleConfig, RegressionConfig
 from ensemble.engine import Trainer
 from ensemble.engine.numeric import NumericTrainer, TrainingRows
 
@@ -146,7 +145,7 @@ def train_numbers(
     """Train one member per seed on rows (N,); returns what they predict at `at`."""
     draws, answers = np.random.default_rng(seed), []
     for member in range(MEMBERS):
-        config = NumericConfig(
+        config = RegressionConfig(
             members=1,
             width=network.width,
             depth=network.depth,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
+from ensemble.config import REGRESSION
 from ensemble.errors import PredictionsError, UnknownRunError
 from ensemble.exchange.numeric_files import (
     NumericPredictions,
@@ -13,7 +14,7 @@ from ensemble.exchange.numeric_files import (
     build_quantile_predictions,
 )
 from ensemble.exchange.numeric_import import import_numbers
-from ensemble.numeric.numeric_store import find_any_numeric_run, list_numeric_runs
+from ensemble.runs.store import list_runs, read_regression_run
 from ensemble.storage.folders import runs_folder
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
 from ensemble.views.registry import NUMERIC_VIEWS, find_view
@@ -137,10 +138,10 @@ def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:
       UnknownRunError: there is none, or several of that name: the message says which.
       RunError: it has no predictions, or they cannot be read.
     """
-    run = find_any_numeric_run(id_or_name)
+    run = read_regression_run(id_or_name)
     if run is None:
         wanted = " ".join(id_or_name.split())
-        matches = [run for run in list_numeric_runs() if wanted in (run.name, format_run_name(run))]
+        matches = [run for run in list_runs(REGRESSION) if wanted in (run.name, format_run_name(run))]
         if len(matches) != 1:
             ids = ", ".join(match.id for match in matches[:8])
             raise UnknownRunError(

@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from ensemble.api.numeric_predictions import NumericJudgement, open_numbers
 from ensemble.api.run_progress import poll_job_status
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.errors import DataError, RunError
 from ensemble.exchange.data_tables import read_data_table
-from ensemble.numeric.numeric_status import NumericStatus
-from ensemble.numeric.numeric_store import (
-    NumericRun,
-    find_numeric_run,
-    rename_numeric_run,
-    resume_numeric_run,
-    stop_numeric_run,
-)
-from ensemble.numeric.training.numeric_answers import answer_table
-from ensemble.numeric.training.numeric_launch import launch_numeric_run, prepare_numeric_table
-from ensemble.runs.annotations.names import normalize_run_name
+from ensemble.runs.annotations.names import normalize_run_name, rename_run
+from ensemble.runs.numeric.numeric_answers import answer_table
+from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_numeric_table
+from ensemble.runs.status import Status
+from ensemble.runs.store import Run, find_regression_run, request_run_stop, resume_run
 from ensemble.tables.raw_table import RawTable
-from ensemble.wording.runs.numeric_training import describe_numeric_progress
+from ensemble.wording.runs.training import describe_training_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +40,7 @@ class _NumberTraining:
     @property
     def state(self) -> str:
         """How it stands: “finished”, “stopped”, “diverged” or on the way there."""
-        return find_numeric_run(self.id).state
+        return find_regression_run(self.id).state
 
     def judge(self, epoch: int | None = None) -> NumericJudgement:
         """What its predictions of the test rows come to; as of `ensemble.open_numbers`."""
@@ -69,7 +63,7 @@ class _NumberTraining:
         import numpy as np
         import pandas as pd
 
-        answers = answer_table(find_numeric_run(self.id), _read_table(table), epoch)
+        answers = answer_table(find_regression_run(self.id), _read_table(table), epoch)
         mixture = answers.mixture
         tail = (1 - _ANSWER_LEVEL) / 2
         return pd.DataFrame(
@@ -90,7 +84,7 @@ class _NumberTraining:
         Raises:
           RunError: it has ended otherwise, or fails.
         """
-        resume_numeric_run(self.id)
+        resume_run(self.id)
         _wait_for_training(self.id, progress)
         return self
 
@@ -98,7 +92,7 @@ class _NumberTraining:
 def train_numbers(
     table: Any,
     target: str,
-    config: NumericConfig | None = None,
+    config: RegressionConfig | None = None,
     *,
     name: str = "",
     leave_out: Sequence[str] = (),
@@ -129,7 +123,7 @@ def train_numbers(
       DataError: the table cannot be read, or its columns do not allow it; no run is made.
       RunError: the run could not be made, or failed.
     """
-    config = NumericConfig.from_dict({**(config or NumericConfig()).as_dict(), **settings})
+    config = RegressionConfig.from_dict({**(config or RegressionConfig()).as_dict(), **settings})
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
         config,
@@ -142,7 +136,7 @@ def train_numbers(
     )
     run = launch_numeric_run(config, prepared)
     if name:
-        rename_numeric_run(run.id, name)
+        rename_run(run.id, name)
     _wait_for_training(run.id, progress)
     return _NumberTraining(run.id, prepared.notes)
 
@@ -150,19 +144,19 @@ def train_numbers(
 def _wait_for_training(run_id: str, progress: bool) -> None:
     last_words = [""]
 
-    def print_status(status: NumericStatus) -> None:
-        words = describe_numeric_progress(status)
+    def print_status(status: Status) -> None:
+        words = describe_training_progress(status)
         if progress and words != last_words[0]:
             last_words[0] = words
             print(words, flush=True)
 
-    def find_run() -> NumericRun:
-        return find_numeric_run(run_id)
+    def find_run() -> Run:
+        return find_regression_run(run_id)
 
     try:
         poll_job_status(find_run, print_status)
     except KeyboardInterrupt:
-        stop_numeric_run(run_id)
+        request_run_stop(run_id)
         poll_job_status(find_run, print_status)
     run = find_run()
     if run.state == "failed":

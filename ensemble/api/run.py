@@ -17,7 +17,7 @@ from ensemble.api.notebook import render_facts_html, render_facts_markdown
 from ensemble.api.predictions import Predictions
 from ensemble.api.run_facts import collect_run_facts, write_run_report
 from ensemble.api.run_progress import Progress, wait_for_run
-from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.config import AnyConfig
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import ConfigError, EnsembleError, RunError
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
@@ -89,7 +89,7 @@ class Run:
         return self.stored.path
 
     @property
-    def config(self) -> EnsembleConfig | ImportedConfig:
+    def config(self) -> AnyConfig:
         """Its settings; of one that was imported no more than its predictions say."""
         return self.stored.config
 

@@ -2,6 +2,7 @@
 
 from ensemble import runs
 from ensemble.api.run import Run
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import UnknownRunError
 from ensemble.storage.folders import runs_folder
 from ensemble.wording.run_names import format_run_name
@@ -27,7 +28,7 @@ def open_run(id_or_name: str) -> Run:
         return Run(runs.find_run(id_or_name).id)
     except UnknownRunError:
         wanted = " ".join(id_or_name.split())
-    matches = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
+    matches = [run for run in runs.list_runs(CLASSIFICATION) if wanted in (run.name, format_run_name(run))]
     if len(matches) == 1:
         return Run(matches[0].id)
     if matches:
@@ -47,4 +48,4 @@ def list_runs() -> list[Run]:
       >>> [run.name for run in ensemble.list_runs()]
       ['three of them']
     """
-    return [Run(run.id) for run in runs.list_runs()]
+    return [Run(run.id) for run in runs.list_runs(CLASSIFICATION)]

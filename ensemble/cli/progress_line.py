@@ -5,13 +5,11 @@ import time
 
 from ensemble.acquisition.learning_job import LearningStatus
 from ensemble.cli.output import write_stderr
-from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.regression import RegressionStatus
-from ensemble.runs import Status
+from ensemble.runs.status import Status
 from ensemble.shift import StressStatus
 from ensemble.sweeps import SweepStatus
 from ensemble.wording import escaping, formats
-from ensemble.wording.runs.numeric_training import describe_numeric_progress
 from ensemble.wording.runs.training import describe_training_progress
 
 _LINE_INTERVAL_S = 5.0
@@ -35,9 +33,6 @@ class ProgressLine:
 
     def show_run(self, status: Status) -> None:
         self._write_line(describe_training_progress(status), urgent=status.state not in ("training", "starting"))
-
-    def show_numbers(self, status: NumericStatus) -> None:
-        self._write_line(describe_numeric_progress(status), urgent=status.state not in ("training", "starting"))
 
     def show_stress(self, status: StressStatus) -> None:
         self._show_job(status, f"{status.steps} of {status.total} steps" if status.total else "")

@@ -11,10 +11,9 @@ from ensemble import runs as stored
 from ensemble.cli.output import print_line
 from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
-from ensemble.errors import RunError
+from ensemble.config import REGRESSION
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
-from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun, find_any_numeric_run, list_numeric_runs
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
 from ensemble.runs.checkpoints.removal import (
     delete_expired_checkpoints,
@@ -27,6 +26,7 @@ from ensemble.runs.checkpoints.removal import (
 from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.runs.groups.group import list_run_groups
 from ensemble.runs.groups.tasks import read_group_tasks
+from ensemble.runs.status import serialize_status
 from ensemble.wording import formats
 from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation
 from ensemble.wording.runs.networks import format_memory
@@ -44,14 +44,12 @@ def run_runs_command() -> None:
     "--tag", "tags", metavar="TAG", multiple=True, help="Only runs with this tag; if repeated, with all of them."
 )
 def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
-    """Every run, newest first; those that predict numbers have no tags."""
-    numeric_runs = [] if tags else list_numeric_runs()
-    every: list[stored.Run | NumericRun] = [*stored.list_runs(), *numeric_runs]
-    for run in sorted(every, key=lambda run: (run.status.created, run.id), reverse=True):
-        if isinstance(run, NumericRun):
-            _print_numeric_run(run, as_json)
-            continue
+    """Every run, newest first."""
+    for run in stored.list_runs():
         if not set(normalize_tags(tags)) <= set(run.tags):
+            continue
+        if run.task == REGRESSION:
+            _print_numeric_run(run, as_json)
             continue
         if as_json:
             click.echo(json.dumps({**summarize_run(run), "tags": list(run.tags)}))
@@ -62,9 +60,9 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
         print_line(f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}")
 
 
-def _print_numeric_run(run: NumericRun, as_json: bool) -> None:
+def _print_numeric_run(run: stored.Run, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({**summarize_numeric_run(run), "tags": []}))
+        click.echo(json.dumps({**summarize_numeric_run(run), "tags": list(run.tags)}))
         return
     error = f"RMSE {formats.format_significant(run.status.ensemble_test_rmse)}"
     print_line(f"{run.id:<32} {run.state:<9} {error:>12}  epoch {run.status.epoch} of {run.status.epochs}  {run.name}")
@@ -75,11 +73,11 @@ def _print_numeric_run(run: NumericRun, as_json: bool) -> None:
 @click.option("--json", is_flag=True, expose_value=False, help=("The default; accepted for clarity."))
 def run_runs_show_command(run_id: str) -> None:
     """A run's settings and status, its groups, its command and how to cite it, as JSON."""
-    if numeric_run := find_any_numeric_run(run_id):
-        click.echo(json.dumps(describe_numeric_run(numeric_run), indent=1))
-        return
     run = stored.find_run(run_id)
-    status = {**asdict(run.status), "state": run.state, "message": run.message}
+    if run.task == REGRESSION:
+        click.echo(json.dumps(describe_numeric_run(run), indent=1))
+        return
+    status = {**serialize_status(run.status, run.task), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
     record = {
         "run_id": run.id,
@@ -98,17 +96,19 @@ def run_runs_show_command(run_id: str) -> None:
     click.echo(json.dumps(record, indent=1))
 
 
-def describe_numeric_run(run: NumericRun) -> dict[str, Any]:
+def describe_numeric_run(run: stored.Run) -> dict[str, Any]:
     return {
         "run_id": run.id,
-        "kind": run.kind.config_kind,
+        "task": run.task,
         "name": run.name,
+        "tags": list(run.tags),
         "note": run.note,
         "target": run.target_name,
         "unit": run.unit,
         "member_names": list(run.member_names),
         "settings": run.settings.as_dict() if run.settings else None,
-        "status": {**asdict(run.status), "state": run.state, "message": run.message},
+        "status": {**serialize_status(run.status, run.task), "state": run.state, "message": run.message},
+        "groups": _summarize_groups(run),
     }
 
 
@@ -150,11 +150,7 @@ def run_runs_tag_command(run_ids: tuple[str, ...], add: tuple[str, ...], remove:
 @click.argument("run_id", metavar="RUN")
 def run_runs_stop_command(run_id: str) -> None:
     """Ask a run to stop; it keeps a checkpoint and can be resumed."""
-    if find_any_numeric_run(run_id):
-        if not NUMERIC_STORE.request_stop(run_id):
-            raise RunError(f"The run “{run_id}” is not active: there is nothing to stop.")
-    else:
-        stored.request_run_stop(run_id)
+    stored.request_run_stop(run_id)
     print_line(f"{run_id} was asked to stop.")
 
 

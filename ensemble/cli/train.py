@@ -16,17 +16,9 @@ from ensemble.cli.placement import (
     parse_resumed_placement,
 )
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cli.train_numbers import (
-    REGRESSION,
-    TASKS,
-    add_table_options,
-    check_task_options,
-    is_numeric_run_id,
-    resume_numbers,
-    train_numbers,
-)
+from ensemble.cli.train_numbers import add_table_options, check_task_options, exit_with_numbers, train_numbers
 from ensemble.cluster.schedulers import SCHEDULERS
-from ensemble.config import EnsembleConfig
+from ensemble.config import REGRESSION, TASKS, EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.errors import ConfigError
 from ensemble.jobs.network_probe import ask_own_network
@@ -69,14 +61,13 @@ def run_train_command(
 ) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value not in (None, ())}
-    beside = {"tag": tags, "from": start_from}
-    if resume and is_numeric_run_id(resume):
-        resume_numbers(resume, chosen | {name: True for name, given in beside.items() if given})
-    check_task_options(task, chosen, [name for name, given in beside.items() if given])
-    if task == REGRESSION:
-        train_numbers(chosen, resume)
-    more = bool(tags or start_from)
-    run = resume_run(resume, chosen, more) if resume else _train_new_run(chosen, tags, start_from)
+    check_task_options(task, chosen, ["from"] if start_from else [])
+    if resume:
+        run = resume_run(resume, chosen, bool(tags or start_from or task))
+    else:
+        run = train_numbers(chosen, tags) if task == REGRESSION else _train_new_run(chosen, tags, start_from)
+    if run.task == REGRESSION:
+        exit_with_numbers(run)
     if sentence := describe_best_epoch(run):
         print_line(sentence, err=True)
     sentence = " ".join(filter(None, (run.message, chance_level.describe_chance_level(run))))

@@ -10,23 +10,17 @@ import click
 from ensemble import architectures
 from ensemble.cli.options import Command, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
+from ensemble.cli.placement import PLACEMENT_OPTIONS, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.results.numbers import summarize_numeric_run
-from ensemble.config import EnsembleConfig
-from ensemble.config.numeric_config import NumericConfig
-from ensemble.errors import EnsembleError
-from ensemble.jobs.folders import find_run_folder, read_kind_and_settings
-from ensemble.jobs.kinds import NUMERIC
-from ensemble.numeric.numeric_store import NumericRun, rename_numeric_run, requeue_numeric_run
-from ensemble.runs import read_history
+from ensemble.config import REGRESSION, EnsembleConfig, RegressionConfig
+from ensemble.runs import Run, execute_run, rename_run
 from ensemble.settings import list_setting_fields
-from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch
+from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch, find_epoch_line
 
-_CLASSIFICATION, REGRESSION = "classification", "regression"
-TASKS = (_CLASSIFICATION, REGRESSION)
 _MAX_SPLITS = 100
 _CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
-NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
+NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
 # By their names in the command: options that a table alone has.
 _TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
 
@@ -83,28 +77,33 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
                 f"{_list_options(wrong)} only with --task regression: add that, or leave {_format_pronoun(wrong)} out."
             )
         return
-    wrong = [name for name in chosen if name not in (*_TABLE_NAMES, *NUMERIC_FIELDS)] + beside
+    known = {*_TABLE_NAMES, *NUMERIC_FIELDS, *PLACEMENT_OPTIONS}
+    wrong = [name for name in chosen if name not in known] + beside
     if wrong:
         raise click.UsageError(
-            f"{_list_options(wrong)} only with --task classification; --task regression trains on "
-            f"a table, on this machine and in one process: leave {_format_pronoun(wrong)} out."
+            f"{_list_options(wrong)} only with --task classification: leave {_format_pronoun(wrong)} out."
         )
 
 
-def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
-    if resume:
-        raise click.UsageError("--resume takes no --task: a run stays as it was set.")
+def train_numbers(chosen: dict[str, Any], tags: tuple[str, ...]) -> Run:
+    """Train on a table; with --splits on several splits, and exit.
+
+    Args:
+      chosen: the options that were given, by name.
+      tags: of the runs.
+    """
     if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
         raise click.UsageError(f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price.")
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     from ensemble.exchange.data_tables import read_data_table
-    from ensemble.numeric.training.numeric_launch import create_numeric_run, prepare_numeric_table
+    from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
 
-    config = NumericConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
+    place = parse_placement_options(chosen)
+    config = RegressionConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
     table = read_data_table(chosen["table"])
 
-    def create_run(config: NumericConfig) -> str:
+    def create_run(config: RegressionConfig) -> str:
         prepared = prepare_numeric_table(
             config,
             table,
@@ -117,41 +116,24 @@ def train_numbers(chosen: dict[str, Any], resume: str | None) -> NoReturn:
         if config.split_seed == first_seed:
             for note in prepared.notes:
                 print_line(note, err=True)
-        return create_numeric_run(config, prepared).id
+        return create_numeric_run(config, prepared, place, tags).id
 
     first_seed = config.split_seed
     if splits := chosen.get("splits"):
         if chosen.get("time_order"):
             raise click.UsageError("Rows in time order have one split: leave out --splits.")
         _execute_splits_and_exit(config, splits, create_run)
-    _execute_and_exit(create_run(config))
-
-
-def resume_numbers(run_id: str, chosen: dict[str, Any]) -> NoReturn:
-    if chosen:
-        raise click.UsageError(
-            "--resume uses the run's own settings, and a run that predicts numbers goes on here: "
-            "leave out the other options."
-        )
-    _execute_and_exit(requeue_numeric_run(run_id).id)
-
-
-def is_numeric_run_id(run_id: str) -> bool:
-    try:
-        return read_kind_and_settings(find_run_folder(run_id))[0] == NUMERIC.config_kind
-    except (EnsembleError, OSError, ValueError):
-        return False  # What is wrong with it is said by whoever opens it.
+    return _execute_run(create_run(config))
 
 
 def _execute_splits_and_exit(
-    config: NumericConfig, splits: int, create_run: Callable[[NumericConfig], str]
+    config: RegressionConfig, splits: int, create_run: Callable[[RegressionConfig], str]
 ) -> NoReturn:
     """Train a run for each split, and print the means over them; each run stays."""
     import numpy as np
 
     from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores, find_suspect_targets
     from ensemble.analysis.numeric.repeated_splits import summarize_splits
-    from ensemble.numeric.training.numeric_worker import execute_numeric_run
     from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
     from ensemble.wording.numeric_predictions import describe_suspect_targets, list_split_sentences
 
@@ -160,9 +142,8 @@ def _execute_splits_and_exit(
     for place in range(splits):
         shifted = replace(config, seed=config.seed + place, split_seed=config.split_seed + place)
         run_ids.append(create_run(shifted))
-        rename_numeric_run(run_ids[-1], f"Split {place + 1} of {splits}")
-        with ProgressLine(run_ids[-1]) as line:
-            run = execute_numeric_run(run_ids[-1], line.show_numbers)
+        rename_run(run_ids[-1], f"Split {place + 1} of {splits}")
+        run = _execute_run(run_ids[-1])
         if run.state != "finished":
             exit_with_result(run.state, run.message, {"run_ids": run_ids})
         numbers = evaluate_numeric_run(run)
@@ -179,21 +160,22 @@ def _execute_splits_and_exit(
     exit_with_result("finished", "", {"splits": splits, "run_ids": run_ids, "suspects": names, **summary})
 
 
-def _execute_and_exit(run_id: str) -> NoReturn:
-    from ensemble.numeric.training.numeric_worker import execute_numeric_run
-
+def _execute_run(run_id: str) -> Run:
     with ProgressLine(run_id) as line:
-        run: NumericRun = execute_numeric_run(run_id, line.show_numbers)
+        return execute_run(run_id, line.show_run)
+
+
+def exit_with_numbers(run: Run) -> NoReturn:
+    """Say how a regression ended, and exit."""
     if sentence := describe_best_numeric_epoch(run):
         print_line(sentence, err=True)
     exit_with_result(run.state, run.message, {**summarize_numeric_run(run), **_summarize_best_epoch(run)})
 
 
-def _summarize_best_epoch(run: NumericRun) -> dict[str, Any]:
+def _summarize_best_epoch(run: Run) -> dict[str, Any]:
     """What the ensemble's figures on the test rows were at the best epoch; None before one."""
     names = ("rmse", "nll", "crps")
-    lines = (line for line in read_history(run.id) if line.get("epoch") == run.status.best_epoch)
-    best = next(lines, {})
+    best = find_epoch_line(run, run.status.best_epoch)
     return {f"best_ensemble_test_{name}": best.get(f"ensemble_test_{name}") for name in names}
 
 

@@ -1,6 +1,25 @@
 """What a run is: its settings, those that differ from member to member, and its marked epochs."""
 
-from ensemble.config.ensemble_config import MIN_GROUP_MEMBERS, PRECISIONS, SCHEDULES, EnsembleConfig
+from ensemble.config.ensemble_config import PRECISIONS, SCHEDULES, EnsembleConfig
 from ensemble.config.imported_config import ImportedConfig
+from ensemble.config.regression_config import RegressionConfig
+from ensemble.config.training_config import CLASSIFICATION, MIN_GROUP_MEMBERS, REGRESSION, TASKS, TrainingConfig
 
-__all__ = ["MIN_GROUP_MEMBERS", "PRECISIONS", "SCHEDULES", "EnsembleConfig", "ImportedConfig"]
+# Of any run; and of one that is trained here.
+AnyConfig = EnsembleConfig | RegressionConfig | ImportedConfig
+AnyTrainingConfig = EnsembleConfig | RegressionConfig
+
+__all__ = [
+    "CLASSIFICATION",
+    "MIN_GROUP_MEMBERS",
+    "PRECISIONS",
+    "REGRESSION",
+    "SCHEDULES",
+    "TASKS",
+    "AnyConfig",
+    "AnyTrainingConfig",
+    "EnsembleConfig",
+    "ImportedConfig",
+    "RegressionConfig",
+    "TrainingConfig",
+]

@@ -5,38 +5,34 @@ The command line's options and the page's sliders are both derived from the fiel
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ensemble import architectures, optimizers
 from ensemble.architectures import ARCHITECTURES
 from ensemble.config import marked_epochs as epochs_of
 from ensemble.config import member_values
+from ensemble.config.training_config import CLASSIFICATION, TrainingConfig
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.datasets.registry import find_dataset_entry, list_dataset_names
 from ensemble.errors import ConfigError
-from ensemble.settings import (
-    Settings,
-    StoredChoice,
-    coerce_setting_value,
-    declare_setting,
-    document_settings,
-    list_setting_fields,
-)
+from ensemble.settings import StoredChoice, declare_setting, document_settings
 
 SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
 # The id of a run, as the folder of runs makes it; no path.
 _RUN_ID_FORM = (r"([a-z0-9_]+(-[a-z0-9]+)+)?", "the id of a run, or nothing")
-MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
 
 
 @document_settings
 @dataclass(frozen=True)
-class EnsembleConfig(Settings):
-    """Settings of one ensemble run, checked when made.
+class EnsembleConfig(TrainingConfig):
+    """Settings of an ensemble that classifies images, checked when made.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
+
+    task: ClassVar[str] = CLASSIFICATION
 
     dataset: str = declare_setting("digits", "The images to train on.", choices=list_dataset_names)
     network: str = declare_setting(
@@ -181,21 +177,6 @@ class EnsembleConfig(Settings):
         return bool(self.teacher) and self.distil_alpha < 1
 
     @property
-    def cycle_ends(self) -> tuple[int, ...]:
-        """The epochs, from 1, after which a cyclic schedule starts again; () of another one."""
-        return epochs_of.list_cycle_ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
-
-    @property
-    def averaged_epochs(self) -> range:
-        """The epochs, from 1, over which parameters are averaged; empty where none are."""
-        return range(self.epochs - self.swa_epochs + 1, self.epochs + 1)
-
-    @property
-    def has_member_batches(self) -> bool:
-        """Whether each member draws batches of its own."""
-        return self.shuffle_per_member or self.bootstrap or self.folds > 0
-
-    @property
     def has_member_views(self) -> bool:
         """Whether members see different pixels at one step, so that they have nothing to average.
 
@@ -214,13 +195,6 @@ class EnsembleConfig(Settings):
         """Whether images are slanted or bent."""
         return self.slant_degrees > 0 or self.elastic_pixels > 0
 
-    @property
-    def member_values(self) -> dict[str, tuple[float, ...]]:
-        """What may differ from member to member, by its setting's name: each (M,)."""
-        return {
-            name: (float(getattr(self, name)),) * self.members for name in member_values.VARIABLE_SETTINGS
-        } | member_values.parse_member_values(self.vary, self.members)
-
     def __post_init__(self) -> None:
         if not isinstance(self.network, str) and callable(self.network):
             raise ConfigError(
@@ -230,13 +204,7 @@ class EnsembleConfig(Settings):
         if not isinstance(self.network, StoredChoice) and architectures.is_custom_network(str(self.network)):
             architectures.check_network_allowed(self.network)
         architectures.check_network_form(self.network)
-        self.check()
-        if self.warmup_epochs > self.epochs:
-            raise ConfigError(
-                f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
-                "epochs: choose a shorter warm-up or more epochs."
-            )
-        self._check_member_values()
+        self.check_training()
         if self.schedule == "cyclic":
             epochs_of.check_cycles(self.epochs, self.cycles, self.warmup_epochs)
         if self.swa_epochs:
@@ -245,18 +213,7 @@ class EnsembleConfig(Settings):
         self._check_validation()
         self._check_folds()
         self._check_batch_parts()
-        if self.groups > 1 and self.members < MIN_GROUP_MEMBERS * self.groups:
-            most = max(1, self.members // MIN_GROUP_MEMBERS)
-            raise ConfigError(
-                f"groups is {self.groups}, but a group has at least {MIN_GROUP_MEMBERS} of the "
-                f"{self.members} members: choose at most {most}, or more members."
-            )
-
-    def _check_member_values(self) -> None:
-        values_by_setting = member_values.parse_member_values(self.vary, self.members)
-        for field in list_setting_fields(type(self)):
-            for value in values_by_setting.get(field.name, ()):
-                coerce_setting_value(field, value)
+        self.check_groups()
 
     def _check_network(self) -> None:
         fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None

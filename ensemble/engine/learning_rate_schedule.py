@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import TrainingConfig
 
 
 def compute_learning_rates(
-    config: EnsembleConfig, steps_per_epoch: int, full: ArrayLike | None = None, epoch: int | None = None
+    config: TrainingConfig, steps_per_epoch: int, full: ArrayLike | None = None, epoch: int | None = None
 ) -> np.ndarray:
     """The rate of each step of a run, float32 (epochs · steps_per_epoch,).
 

@@ -15,7 +15,7 @@ import optax
 from jax import Array
 from jax.typing import ArrayLike
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import TrainingConfig
 from ensemble.engine.networks.network import Params
 from ensemble.engine.trace_cache import register_serialization
 from ensemble.errors import ConfigError
@@ -56,7 +56,7 @@ class Hyperparameters(NamedTuple):
     weight_decay: ArrayLike
 
 
-def build_update_rule(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None) -> UpdateRule:
+def build_update_rule(config: TrainingConfig, values: Mapping[str, np.ndarray] | None = None) -> UpdateRule:
     """What a run has of it.
 
     Args:
@@ -71,7 +71,7 @@ def build_update_rule(config: EnsembleConfig, values: Mapping[str, np.ndarray] |
 
 
 def resolve_member_values(
-    config: EnsembleConfig, numbers: Sequence[int], overrides: Mapping[str, ArrayLike] | None = None
+    config: TrainingConfig, numbers: Sequence[int], overrides: Mapping[str, ArrayLike] | None = None
 ) -> dict[str, np.ndarray]:
     """Each member's learning rate, momentum and weight decay, float64 (M,) each.
 

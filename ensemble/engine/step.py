@@ -11,7 +11,7 @@ import optax
 from jax import Array
 from jax.typing import ArrayLike
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import TrainingConfig
 from ensemble.engine.adversarial_training import UNIT_RANGE, differentiate_loss
 from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.augmentation import NO_AUGMENTATION, Augmentation, augment_images
@@ -158,7 +158,7 @@ def create_members(
 
 
 def create_members_from(
-    network: Network, config: EnsembleConfig, numbers: Sequence[int], arrays: Mapping[str, np.ndarray]
+    network: Network, config: TrainingConfig, numbers: Sequence[int], arrays: Mapping[str, np.ndarray]
 ) -> MemberState:
     """Members before their first step, leaves (M, …), some of whose arrays are given.
 

@@ -258,6 +258,11 @@ class Trainer:
         assert self._validation is not None
         return self._execution.evaluate(state, self._validation, interrupted)
 
+    @property
+    def test_size(self) -> int:
+        """How many images each epoch is tested on."""
+        return len(self.dataset.test_labels)
+
     def compile_evaluation(self, state: Any) -> None:
         """Compile what `evaluate` and `validate` run, so that its time can be told apart."""
         for judged in filter(None, (self._test, self._validation)):

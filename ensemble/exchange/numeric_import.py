@@ -4,8 +4,8 @@ from ensemble.datasets.own.request import sanitize_text
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.names import MOST_LETTERS, check_distinct_names, sanitize_name
 from ensemble.exchange.numeric_files import NumericPredictions
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.runs.store import Run
 
 MAX_UNIT_LENGTH = 20
 _MAX_SOURCE_LENGTH = 200
@@ -13,7 +13,7 @@ _MAX_SOURCE_LENGTH = 200
 
 def import_numbers(
     numbers: NumericPredictions, name: str = "", source: str = "", target_name: str = "", unit: str = ""
-) -> NumericRun:
+) -> Run:
     """A new run, state `imported`, of what was read.
 
     Args:

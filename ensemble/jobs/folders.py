@@ -10,7 +10,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from ensemble.storage.plain_files import read_text_beginning
 from ensemble.storage.records.field_checks import parse_dataclass, unexpected_value_error
 
 SCHEMA = 1
+_NUMERIC_KIND = "numeric"  # up to version 1.0, regressions were a kind of their own
 RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
 RUN_ID_LENGTH = 64
 MAX_NAME_LENGTH = 80
@@ -49,7 +50,8 @@ class StoredConfig:
       packages: versions of what its numbers depend on, by name: whatever stands there.
       origin: of a run that came in a report, its id where it was made: whatever stands there.
       weights: of one whose members came rounded, to what: whatever stands there.
-      numbers: of one that predicts numbers, what is known of them: whatever stands there.
+      task: "classification", or "regression" of a run that predicts numbers.
+      numbers: of a regression, its target and members: whatever stands there.
     """
 
     settings: dict[str, Any]
@@ -59,6 +61,7 @@ class StoredConfig:
     packages: Any = None
     origin: Any = None
     weights: Any = None
+    task: str = "classification"
     numbers: Any = None
 
 
@@ -141,6 +144,8 @@ def read_stored_config(folder: Path) -> StoredConfig:
       OSError, ValueError: it cannot be read, or is none of a kind that is known.
     """
     config = parse_dataclass(StoredConfig, read_json(folder / "config.json"))
+    if config.kind == _NUMERIC_KIND:
+        config = replace(config, kind=None if config.settings else IMPORTED, task="regression")
     if config.kind not in {IMPORTED, *(kind.config_kind for kind in list_job_kinds())}:
         raise unexpected_value_error("kind", config.kind)
     return config

@@ -201,30 +201,13 @@ SWEEP = JobKind(
     work_entry="ensemble.sweeps.worker:work_on_sweep",
     tasks_entry="ensemble.sweeps.worker_tasks:find_worker_tasks",
 )
-NUMERIC = JobKind(
-    name="numeric",
-    title="Training to predict numbers",
-    noun="the training",
-    working_state="training",
-    command="work-numeric",
-    config_kind="numeric",
-    progress_field="step",
-    total_field="steps",
-    remedy="resume it",
-    kept_clause="what was trained up to the last checkpoint is kept",
-    memory_advice="try fewer members or a smaller batch",
-    stop_delay="after the current chunk of steps",
-    nice=True,
-    work_entry="ensemble.numeric.training.numeric_worker:execute_numeric_run",
-    ended_states=("finished", "stopped", "diverged", "failed", IMPORTED),
-)
 
 
 @functools.cache
 def list_job_kinds() -> tuple[JobKind, ...]:
     """List all kinds."""
     others = (getattr(import_module(module), name) for module, name in _KIND_MODULES.items())
-    return (TRAINING, GROUP, SWEEP, NUMERIC, *others)
+    return (TRAINING, GROUP, SWEEP, *others)
 
 
 def list_nested_kinds() -> tuple[JobKind, ...]:

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -20,8 +20,8 @@ from ensemble.jobs.folders import (
     build_unreadable_error,
     change_job_files,
     find_run_folder,
-    read_kind_and_settings,
     read_run_name,
+    read_stored_config,
     require_locks,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, clear_stop_request
@@ -49,6 +49,7 @@ class QueuedJob(Job):
       devices: how many it asked for; 0 for all.
       takes_turn_here: whether it takes its turn on this machine: not where another was chosen for
         it, nor as a trial, for which its sweep does.
+      task: of a run, "classification" or "regression".
     """
 
     kind: JobKind
@@ -59,6 +60,7 @@ class QueuedJob(Job):
     share: float = 0.0
     devices: int = 0
     takes_turn_here: bool = True
+    task: str = "classification"
 
 
 class _QueuePosition(NamedTuple):
@@ -238,15 +240,16 @@ def _get_job_index() -> FolderIndex[list[QueuedJob]]:
 
 
 def _iterate_run_jobs(folder: Path) -> Iterator[QueuedJob]:
-    kept_as, settings = read_kind_and_settings(folder)
-    own = tuple(kind for kind in list_job_kinds() if kind.config_kind and kind.config_kind == kept_as)
+    config = read_stored_config(folder)
+    settings = config.settings
+    own = tuple(kind for kind in list_job_kinds() if kind.config_kind and kind.config_kind == config.kind)
     kinds = own or (TRAINING, *list_nested_kinds())
     name = read_run_name(folder)
     shared = settings.get("base", settings)  # of a sweep, whose trials train
     devices = check_json_value(Count, shared.get("devices") or 0, "devices")
     for kind in kinds:
         if job := _read_queued_job(kind, folder.name, name, folder / kind.subfolder, devices):
-            yield job
+            yield replace(job, task=config.task)
 
 
 def _read_queued_job(kind: JobKind, job_id: str, name: str, folder: Path, devices: int) -> QueuedJob | None:

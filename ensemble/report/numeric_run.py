@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from time import localtime
 
 from ensemble.errors import EnsembleError
-from ensemble.numeric.numeric_store import NumericRun
 from ensemble.report.report_content import ReportContent
+from ensemble.runs.store import Run
 from ensemble.views.iteration import iterate_parts
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.parts import Listing, Paragraph, Section
@@ -21,8 +21,8 @@ DATA_SENTENCE = (
 INTRODUCTION = "A deep ensemble that predicts a number: {count} that answer as one."
 
 
-def build_numeric_content(run: NumericRun) -> ReportContent:
-    parts = [formats.format_count(run.members, "member"), run.target_name]
+def build_numeric_content(run: Run) -> ReportContent:
+    parts = [formats.format_count(run.config.members, "member"), run.target_name]
     if run.status.created:
         day = localtime(run.status.created)
         parts.append(f"made {day.tm_mday} {MONTHS[day.tm_mon - 1]} {day.tm_year}")
@@ -30,12 +30,12 @@ def build_numeric_content(run: NumericRun) -> ReportContent:
         format_run_name(run),
         run.state,
         " · ".join(filter(None, (*parts, run.id))),
-        INTRODUCTION.format(count=formats.format_count(run.members, "member")),
+        INTRODUCTION.format(count=formats.format_count(run.config.members, "member")),
         list(_iterate_numeric_sections(run)),
     )
 
 
-def _iterate_numeric_sections(run: NumericRun) -> Iterator[Section]:
+def _iterate_numeric_sections(run: Run) -> Iterator[Section]:
     note = [Paragraph(run.note)] if run.note else []
     try:
         numbers = evaluate_numeric_run(run)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import cast
 
 from ensemble import runs
+from ensemble.config import REGRESSION
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
-from ensemble.numeric.numeric_store import NumericRun, find_any_numeric_run
 from ensemble.regression import Regression, find_any_regression
 from ensemble.report import numeric_run, regression_solve, run_comparison, single_run
 from ensemble.report.page_classifier import build_page_classifiers
@@ -84,7 +84,7 @@ def write_report(
     )
 
 
-def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericRun] | list[Regression]:
+def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[Regression]:
     """The runs of these ids, each once: of classes, or one of another kind.
 
     Raises:
@@ -92,7 +92,6 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericR
       PredictionsError: one of several predicts numbers, or is a regression.
     """
     ids = list(dict.fromkeys(run_ids))
-    numeric_runs = [run for run_id in ids if (run := find_any_numeric_run(run_id))]
     regressions = [solve for run_id in ids if (solve := find_any_regression(run_id))]
     if regressions and len(ids) > 1:
         raise PredictionsError(
@@ -100,18 +99,18 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[NumericR
         )
     if regressions:
         return regressions
-    if not numeric_runs:
-        return [runs.find_run(run_id) for run_id in ids]
-    if len(ids) > 1:
+    every = [runs.find_run(run_id) for run_id in ids]
+    numeric_runs = [run for run in every if run.task == REGRESSION]
+    if numeric_runs and len(ids) > 1:
         raise PredictionsError(
             f"The run “{numeric_runs[0].id}” predicts numbers, "
             "and a report of several runs is of classes: name it alone."
         )
-    return numeric_runs
+    return every
 
 
 def render_report(
-    every: Sequence[runs.Run] | Sequence[NumericRun] | Sequence[Regression],
+    every: Sequence[runs.Run] | Sequence[Regression],
     *,
     with_members: bool = False,
     all_epochs: bool = False,
@@ -135,7 +134,7 @@ def render_report(
         return render_report_page(
             regression_solve.build_regression_content(every[0]), (), regression_solve.DATA_SENTENCE
         )
-    if isinstance(every[0], NumericRun):
+    if every[0].task == REGRESSION:
         if with_members:
             raise PredictionsError(
                 f"The run “{every[0].id}” predicts numbers: its members cannot be kept in a "

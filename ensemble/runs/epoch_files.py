@@ -3,15 +3,31 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from ensemble.errors import RunError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
-from ensemble.storage.arrays.npz import Arrays, read_arrays
+from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
 
 
 def locate_epoch_file(folder: Path, what: str, epoch: int) -> Path:
     """The file of an epoch's "predictions", "validation" or "parameters" in a run's folder."""
     return folder / what / f"epoch-{int(epoch):04d}.npz"
+
+
+def write_epoch_arrays(folder: Path, what: str, epoch: int, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write what is kept of an epoch; OSError where it cannot be written.
+
+    Args:
+      folder: the run's.
+      what: "predictions", "validation" or "curve".
+      epoch: counted from 1.
+      arrays: (M, …) by name; NaN of members that diverged.
+    """
+    path = locate_epoch_file(folder, what, epoch)
+    path.parent.mkdir(exist_ok=True)
+    write_arrays(path, arrays)
 
 
 def read_epoch_arrays(folder: Path, what: str, epoch: int, expected: Mapping[str, ExpectedArray]) -> Arrays:

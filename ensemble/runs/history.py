@@ -15,10 +15,14 @@ import numpy as np
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.jobs.folders import find_run_folder
-from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
+from ensemble.runs.epoch_files import (
+    build_damaged_epoch_error,
+    locate_epoch_file,
+    read_epoch_arrays,
+    write_epoch_arrays,
+)
 from ensemble.runs.store import Run, find_run
 from ensemble.storage.arrays.npy import ExpectedArray
-from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.records.json_lines import Line, iterate_lines_from_end, read_lines
 from ensemble.storage.records.jsonl_tail import JsonlTail
 
@@ -51,14 +55,12 @@ def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray, what:
 
     NaN of members that diverged.
     """
-    path = locate_epoch_file(folder, what, epoch)
-    path.parent.mkdir(exist_ok=True)
-    write_arrays(path, {"probabilities": probabilities.astype(np.float32, copy=False)})
+    write_epoch_arrays(folder, what, epoch, {"probabilities": probabilities.astype(np.float32, copy=False)})
 
 
 def drop_predictions(folder: Path, after: int, what: str = "predictions") -> None:
     """Delete the predictions, or those of "validation", of every epoch after this one."""
-    for epoch in _list_prediction_files(folder, what):
+    for epoch in list_epoch_files(folder, what):
         if epoch > after:
             # Of a group's, whoever merges them may have been first.
             locate_epoch_file(folder, what, epoch).unlink(missing_ok=True)
@@ -66,7 +68,7 @@ def drop_predictions(folder: Path, after: int, what: str = "predictions") -> Non
 
 def list_prediction_epochs(run_id: str) -> list[int]:
     """The epochs, from 1, whose test probabilities are kept, in order."""
-    return _list_prediction_files(find_run_folder(run_id), "predictions")
+    return list_epoch_files(find_run_folder(run_id), "predictions")
 
 
 def read_run_predictions(run_id: str, epoch: int) -> np.ndarray:
@@ -111,6 +113,7 @@ def _read_probabilities(run: Run, what: str, epoch: int, shape: tuple[int, ...])
     return probabilities
 
 
-def _list_prediction_files(folder: Path, what: str) -> list[int]:
+def list_epoch_files(folder: Path, what: str) -> list[int]:
+    """The epochs whose "predictions", "parameters" and so on lie in a run's folder, in order."""
     names = (EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob(f"{what}/epoch-*.npz"))
     return sorted(int(match[1]) for match in names if match)

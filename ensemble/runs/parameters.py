@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
-from ensemble.runs.history import EPOCH_FILE_PATTERN
+from ensemble.runs.history import list_epoch_files
 from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import ArrayParts, write_arrays
@@ -46,7 +46,7 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int | None, al
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
     write_arrays(path, ((name, _convert_to_float32(array)) for name, array in _flatten_tree(params)))
     if best is not None:
-        _drop_excess_epochs(folder, epoch, best, path.stat().st_size, always)
+        drop_excess_epochs(folder, "parameters", epoch, best, always)
 
 
 def drop_parameters(folder: Path, after: int) -> None:
@@ -95,8 +95,26 @@ def load_run_network(run: Run) -> "Network":
 
 def list_parameter_epochs(folder: Path) -> list[int]:
     """The epochs whose parameters lie in this run's folder, in order."""
-    names = (EPOCH_FILE_PATTERN.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz"))
-    return sorted(int(match[1]) for match in names if match)
+    return list_epoch_files(folder, "parameters")
+
+
+def drop_excess_epochs(folder: Path, what: str, last: int, best: int, always: Collection[int] = ()) -> None:
+    """Delete the epochs whose files take more than a run keeps, so that the others are evenly spaced.
+
+    Args:
+      folder: the run's.
+      what: "parameters", or a folder of predictions.
+      last: the epoch that was written last.
+      best: the epoch that is the best so far.
+      always: epochs that are never dropped.
+    """
+    room = MAX_BYTES // locate_epoch_file(folder, what, last).stat().st_size
+    if last <= room - KEPT_BESIDES:  # All fit: a slow disk need not list them.
+        return
+    wanted = {*select_parameter_epochs(last, best, room), *always}
+    for epoch in list_epoch_files(folder, what):
+        if epoch not in wanted:
+            locate_epoch_file(folder, what, epoch).unlink()
 
 
 def select_parameter_epochs(last: int, best: int, room: int) -> set[int]:
@@ -113,15 +131,6 @@ def select_parameter_epochs(last: int, best: int, room: int) -> set[int]:
 
 def _convert_to_float32(array: Any) -> NDArray[np.float32] | ArrayParts:
     return array if isinstance(array, ArrayParts) else np.asarray(array, np.float32)
-
-
-def _drop_excess_epochs(folder: Path, last: int, best: int, size: int, always: Collection[int]) -> None:
-    if last <= MAX_BYTES // size - KEPT_BESIDES:  # All fit: a slow disk need not list them.
-        return
-    wanted = {*select_parameter_epochs(last, best, MAX_BYTES // size), *always}
-    for epoch in list_parameter_epochs(folder):
-        if epoch not in wanted:
-            locate_epoch_file(folder, "parameters", epoch).unlink()
 
 
 def _flatten_tree(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

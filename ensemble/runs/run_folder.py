@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, RegressionConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import serialize_dataset_entry
 from ensemble.jobs.placement import Placement
@@ -64,3 +64,19 @@ def write_run_folder(folder: Path, config: EnsembleConfig, placement: Placement 
     status = Status(created=now, queued=now, updated=now, epochs=config.epochs, **build_blank_best_fields(config))
     own = {"dataset": serialize_dataset_entry(entry)} if entry.own else {}
     write_job_files(folder, status, config.as_dict(), placement, **own)
+
+
+def write_regression_folder(
+    folder: Path, config: RegressionConfig, placement: Placement | None, target: dict[str, Any]
+) -> None:
+    """As `write_run_folder`, of a regression whose table lies in the folder already.
+
+    Args:
+      folder: a new one.
+      config: its settings.
+      placement: where it is to be trained; None for this machine.
+      target: what it predicts, ready for JSON.
+    """
+    now = time.time()
+    status = Status(created=now, queued=now, updated=now, epochs=config.epochs, **build_blank_best_fields(config))
+    write_job_files(folder, status, config.as_dict(), placement, task=config.task, numbers=target)

@@ -3,11 +3,11 @@
 queued → starting → training → finished | stopped | diverged | failed
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Self
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import CLASSIFICATION, TrainingConfig
 from ensemble.jobs.kinds import TRAINING, JobKind
 from ensemble.jobs.status import StoredStatus
 from ensemble.storage.atomic_files import read_json
@@ -25,12 +25,14 @@ class Status(StoredStatus):
 
     The best epoch is the first of those with the lowest validation NLL of the ensemble where
     `best_on` is "validation", else the first with the highest test accuracy; what is said to be
-    best of the test images is their figure at that epoch.
+    best of the test images is their figure at that epoch. A regression has errors in the unit of its
+    targets instead of accuracies, and `best_score`, which is its best epoch's NLL (RMSE where members
+    predict no spread) on the validation rows, else on the test rows.
 
     Attributes:
       seconds: of training and testing in all stretches, without compiling.
       compile_seconds: of compiling in all stretches; None if an earlier version trained it.
-      img_member_per_s: images times members a second; while it trains over the last ten seconds
+      img_member_per_s: images, or rows, times members a second; while it trains over the last ten seconds
         or so, once it has ended over `seconds`.
       set_aside: of each member (from 0) that stopped because its loss is not a number, the
         first step (from 1) at which it was none; of a test or validation loss the step before.
@@ -55,31 +57,43 @@ class Status(StoredStatus):
     best_on: str = "test"  # as in runs of versions that knew nothing else
     best_ensemble_validation_nll: MetricValue | None = None
     set_aside: dict[int, Count] = field(default_factory=dict)
+    ensemble_test_rmse: MetricValue | None = None
+    ensemble_test_crps: MetricValue | None = None
+    member_test_rmse: list[MetricValue | None] = field(default_factory=list)
+    best_score: MetricValue | None = None
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The status in a status.json; a regression of version 1.0 has another name for its speed."""
+        if isinstance(values, dict) and "example_member_per_s" in values:
+            values = {**values, "img_member_per_s": values["example_member_per_s"]}
+        return super().from_dict(values)
 
 
-class _MemberEnds(Protocol):
-    """Which members of a run of any kind diverged, and when."""
-
-    @property
-    def epochs(self) -> int:
-        """Of how many."""
-
-    @property
-    def steps(self) -> int:
-        """Of all epochs."""
-
-    @property
-    def set_aside(self) -> dict[int, int]:
-        """Of each member (from 0) that diverged, the first step at which it had."""
+_CLASSIFICATION_FIELDS = {
+    "ensemble_test_accuracy",
+    "member_test_accuracy",
+    "best_ensemble_test_accuracy",
+    "best_ensemble_test_nll",
+    "best_member_test_accuracy",
+    "best_ensemble_validation_nll",
+}
+_REGRESSION_FIELDS = {"ensemble_test_rmse", "ensemble_test_crps", "member_test_rmse", "best_score"}
 
 
-def list_remaining_members(status: _MemberEnds, members: int, epoch: int | None = None) -> tuple[int, ...]:
+def serialize_status(status: Status, task: str) -> dict[str, Any]:
+    """The fields of a status that a run of this task has, ready for JSON."""
+    without = _REGRESSION_FIELDS if task == CLASSIFICATION else _CLASSIFICATION_FIELDS
+    return {name: value for name, value in asdict(status).items() if name not in without}
+
+
+def list_remaining_members(status: Status, members: int, epoch: int | None = None) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
     return list_remaining_at_step(status, members, status.steps if epoch is None else epoch * steps)
 
 
-def list_remaining_at_step(status: _MemberEnds, members: int, step: int) -> tuple[int, ...]:
+def list_remaining_at_step(status: Status, members: int, step: int) -> tuple[int, ...]:
     """The members, from 0, that had not diverged by the end of this step."""
     return tuple(number for number in range(members) if status.set_aside.get(number, step + 1) > step)
 
@@ -104,7 +118,7 @@ def describe_diverged_members(status: Status, members: int, over: bool = True) -
     return f"Diverged (the loss is no longer a number): {who}; {others} {verb}."
 
 
-def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:
+def build_blank_best_fields(config: TrainingConfig) -> dict[str, Any]:
     return {
         "best_on": "validation" if config.validation else "test",
         "best_epoch": None,
@@ -112,6 +126,7 @@ def build_blank_best_fields(config: EnsembleConfig) -> dict[str, Any]:
         "best_ensemble_test_nll": None,
         "best_member_test_accuracy": [],
         "best_ensemble_validation_nll": None,
+        "best_score": None,
     }
 
 
@@ -122,6 +137,8 @@ def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
       status: as the epoch before left it.
       line: of the history.
     """
+    if "ensemble_test_rmse" in line:
+        return _build_regression_status_fields(status, line)
     accuracy, nll = line["ensemble_test_accuracy"], line.get("ensemble_validation_nll")
     fields = {
         "ensemble_test_accuracy": accuracy,
@@ -142,7 +159,22 @@ def build_epoch_status_fields(status: Status, line: Line) -> dict[str, Any]:
     return fields
 
 
-def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+def _build_regression_status_fields(status: Status, line: Line) -> dict[str, Any]:
+    fields = {
+        "ensemble_test_rmse": line["ensemble_test_rmse"],
+        "ensemble_test_nll": line["ensemble_test_nll"],
+        "ensemble_test_crps": line["ensemble_test_crps"],
+        "member_test_rmse": line["test_rmse"],
+    }
+    score = line.get(f"ensemble_{status.best_on}_nll")
+    if score is None:
+        score = line.get(f"ensemble_{status.best_on}_rmse")
+    if score is not None and (status.best_score is None or score < status.best_score):
+        fields |= {"best_epoch": line["epoch"], "best_score": score}
+    return fields
+
+
+def is_training_over(status: Status, config: TrainingConfig, epoch: int) -> bool:
     """Whether training ends after this epoch: the last, or patience has run out (Prechelt 1998).
 
     It follows from what the history says of the epochs so far and nothing else, so that a run
@@ -151,12 +183,12 @@ def is_training_over(status: Status, config: EnsembleConfig, epoch: int) -> bool
     return epoch >= config.epochs or _early_stopping_triggered(status, config, epoch)
 
 
-def _early_stopping_triggered(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+def _early_stopping_triggered(status: Status, config: TrainingConfig, epoch: int) -> bool:
     best = status.best_epoch
     return bool(config.patience) and best is not None and epoch - best >= config.patience
 
 
-def describe_early_stop(status: Status, config: EnsembleConfig, epoch: int) -> str:
+def describe_early_stop(status: Status, config: TrainingConfig, epoch: int) -> str:
     """A sentence where the run ended before its last epoch; else ""."""
     if epoch >= config.epochs or not _early_stopping_triggered(status, config, epoch):
         return ""

@@ -14,6 +14,7 @@ from ensemble.analysis.members.diversity import NllDecomposition, nll_decomposit
 from ensemble.analysis.positions.member_map import MemberMap, locate_members, select_path_epochs
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.averaging import Floats, most_likely_classes
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import RunError
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.shift import read_ood_scores
@@ -169,7 +170,7 @@ class EvaluatedEpoch:
         return read_ood_scores(self.run.path, key, tick)
 
     def list_runs(self) -> list[runs.Run]:
-        return runs.list_runs()
+        return runs.list_runs(CLASSIFICATION)
 
 
 def select_spread_epochs(epochs: Sequence[int]) -> list[int]:

@@ -75,6 +75,7 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
       dataset: of an ensemble's, to train on another; "" for its own.
     """
     config = read_run_settings(run)
+    words: list[str] = []
     if isinstance(config, EnsembleConfig):
         if dataset:
             config = replace(config, dataset=dataset)
@@ -94,8 +95,6 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
             *_iterate_changed_options(config, learning),
             *_iterate_changed_options(config.base, learning.base),
         ]
-    else:
-        words = []
     return f"{_PROGRAM} {shlex.join(words)}" if words else ""
 
 

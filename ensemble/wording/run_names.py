@@ -4,15 +4,15 @@ import re
 import sys
 
 from ensemble.acquisition.learning_job import LEARNING, LearningConfig
-from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.config import REGRESSION as REGRESSION_TASK
+from ensemble.config import EnsembleConfig, ImportedConfig, RegressionConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
-from ensemble.jobs.folders import read_kind_and_settings
+from ensemble.jobs.folders import read_stored_config
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, NUMERIC, SWEEP
-from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
+from ensemble.jobs.kinds import IMPORTED, SWEEP
 from ensemble.regression.regression_job import REGRESSION, LbfgsConfig
-from ensemble.runs.store import Run
+from ensemble.runs.store import Run, read_regression_run
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording import formats
 from ensemble.wording.runs import member_settings, networks
@@ -22,7 +22,7 @@ from ensemble.wording.runs.regression import format_problem_size
 _RUN_ID_TIME = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
 # The settings that a run is called by.
 _LEARNER_SETTINGS = ("members", "network", "learning_rate", "dataset", "vary")
-_RunSettings = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig | LearningConfig
+_RunSettings = EnsembleConfig | RegressionConfig | ImportedConfig | LbfgsConfig | SweepConfig | LearningConfig
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -33,9 +33,9 @@ def format_run_name(job: Job) -> str:
     """
     if job.name != job.id:
         return job.name
-    if numeric_run := job if isinstance(job, NumericRun) else _find_numeric_job(job):
-        return _format_numeric_task(numeric_run)
     config = read_run_settings(job)
+    if numeric_run := _find_numeric_run(job, config):
+        return _format_numeric_task(numeric_run)
     if isinstance(config, ImportedConfig):
         return f"{formats.format_count(config.members, 'member')} · imported"
     if isinstance(config, EnsembleConfig):
@@ -44,17 +44,19 @@ def format_run_name(job: Job) -> str:
         return _format_sweep_settings(config)
     if isinstance(config, LearningConfig):
         return _format_learning_settings(config)
-    return format_regression_settings(config) if config else job.name
+    return format_regression_settings(config) if isinstance(config, LbfgsConfig) else job.name
 
 
-def _find_numeric_job(job: Job) -> NumericRun | None:
+def _find_numeric_run(job: Job, config: _RunSettings | None) -> Run | None:
     """The run of a job that predicts numbers; None of another, or of one that cannot be read."""
-    return read_numeric_run(job.id) if job.kind is NUMERIC else None
+    if isinstance(job, Run):
+        return job if job.task == REGRESSION_TASK else None
+    return read_regression_run(job.id) if isinstance(config, RegressionConfig) else None
 
 
-def _format_numeric_task(run: NumericRun) -> str:
+def _format_numeric_task(run: Run) -> str:
     """A run that predicts numbers by what it is: "5 members · height · imported"."""
-    parts = [formats.format_count(run.members, "member"), run.target_name or "numbers"]
+    parts = [formats.format_count(run.config.members, "member"), run.target_name or "numbers"]
     return " · ".join([*parts, *(["imported"] if run.settings is None else [])])
 
 
@@ -92,17 +94,18 @@ def read_run_settings(job: Job) -> _RunSettings | None:
     if isinstance(settings, _RunSettings):
         return settings
     try:
-        kind, values = read_kind_and_settings(job.path.parent if job.kind.subfolder else job.path)
+        stored = read_stored_config(job.path.parent if job.kind.subfolder else job.path)
+        kind, values = stored.kind, stored.settings
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
-        if kind == NUMERIC.config_kind:
-            return None
+        if stored.task == REGRESSION_TASK:
+            return RegressionConfig.from_disk(values)
         if kind == SWEEP.config_kind:
             return SweepConfig.from_disk(values)
         if kind == LEARNING.config_kind:
             return LearningConfig.from_disk(values)
-        settings = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig
-        return settings.from_disk(values)
+        form = LbfgsConfig if kind == REGRESSION.config_kind else EnsembleConfig
+        return form.from_disk(values)
     except (OSError, ValueError, ConfigError):
         return None
 

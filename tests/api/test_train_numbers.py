@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 import ensemble
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.errors import ConfigError, DataError
 from ensemble.figures.palette import LIGHT
-from ensemble.numeric.numeric_predictions import read_numeric_targets
-from ensemble.numeric.numeric_store import NUMERIC_STORE, find_numeric_run, list_numeric_runs
-from ensemble.numeric.training.numeric_worker import execute_numeric_run
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
+from ensemble.runs.store import RUN_STORE, find_regression_run, list_runs
+from ensemble.runs.training.worker import execute_run
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import summarize_view
-from tests.numeric.conftest import build_table
+from tests.runs.numeric.conftest import build_table
 
 SMALL = {"members": 2, "batch_size": 16, "width": 8, "devices": 1}
 
@@ -28,7 +28,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(autouse=True)
 def worker_in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the worker does, without a process of its own for each test."""
-    monkeypatch.setattr(NUMERIC_STORE, "start_worker", lambda run: execute_numeric_run(run.id))
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: execute_run(run.id))
 
 
 def test_a_frame_is_learnt_from_judged_and_asked(
@@ -38,7 +38,7 @@ def test_a_frame_is_learnt_from_judged_and_asked(
     assert trained.state == "finished"
     assert "1 row has no price and was left out." in trained.notes
     assert "finished · epoch 2 of 2" in capsys.readouterr().out
-    run = find_numeric_run(trained.id)
+    run = find_regression_run(trained.id)
     assert (run.name, run.target_name) == ("houses", "price")
     judged = trained.judge()
     assert judged.evaluation.ensemble.examples == 24
@@ -65,7 +65,7 @@ def test_what_does_not_fit_makes_no_run(frame: pd.DataFrame) -> None:
     mixed = frame.assign(odd=[1, "a"] * 60)
     with pytest.raises(DataError, match="give each column one type"):
         ensemble.train_numbers(mixed, "price")
-    assert list_numeric_runs() == []
+    assert list_runs() == []
 
 
 def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(frame: pd.DataFrame) -> None:
@@ -73,7 +73,7 @@ def test_a_small_table_is_trained_on_in_one_batch_and_without_validation(frame: 
     assert trained.state == "finished"
     assert "Batch size 32 exceeds the 16 training rows: all of them are one batch." in trained.notes
     assert any(note.startswith("Validation is off, because 10% of 16 rows") for note in trained.notes)
-    run = find_numeric_run(trained.id)
+    run = find_regression_run(trained.id)
     assert run.settings is not None
     assert (run.settings.batch_size, run.settings.validation) == (16, 0.0)
 
@@ -106,7 +106,7 @@ def test_one_input_has_a_curve_and_rows_in_time_order_have_adaptive_intervals() 
 
 def test_the_split_has_a_seed_of_its_own_and_older_runs_keep_theirs(frame: pd.DataFrame) -> None:
     first, second, third = (
-        find_numeric_run(ensemble.train_numbers(frame, "price", epochs=1, **SMALL, **seeds).id)
+        find_regression_run(ensemble.train_numbers(frame, "price", epochs=1, **SMALL, **seeds).id)
         for seeds in ({}, {"seed": 7}, {"split_seed": 7})
     )
     targets = [read_numeric_targets(run).values for run in (first, second, third)]
@@ -114,4 +114,4 @@ def test_the_split_has_a_seed_of_its_own_and_older_runs_keep_theirs(frame: pd.Da
     assert not np.array_equal(targets[0], targets[2])
     stored = {**first.settings.as_dict(), "seed": 7} if first.settings else {}
     del stored["split_seed"]
-    assert NumericConfig.from_disk(stored).split_seed == 7
+    assert RegressionConfig.from_disk(stored).split_seed == 7

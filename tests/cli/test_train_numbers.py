@@ -10,10 +10,10 @@ from click.testing import CliRunner, Result
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.api.numeric_predictions import open_numbers
 from ensemble.cli.program import main
-from ensemble.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
-from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
+from ensemble.runs.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
+from ensemble.runs.store import find_regression_run, list_runs
 from ensemble.tables.prepared_table import read_prepared_table
-from tests.numeric.conftest import build_table
+from tests.runs.numeric.conftest import build_table
 
 SMALL = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "8", "--devices", "2"]
 
@@ -41,7 +41,7 @@ def test_a_table_is_learnt_from_and_what_was_assumed_is_said(houses: Path) -> No
     assert result["best_ensemble_test_nll"] is not None
     assert "1 row has no price and was left out." in done.stderr
     assert "As categories, a column for each value: city (2 values)." in done.stderr
-    run = find_numeric_run(result["run_id"])
+    run = find_regression_run(result["run_id"])
     mixture = read_numeric_predictions(run, select_numeric_epoch(run))
     assert np.isfinite(mixture.mean).all()
     assert mixture.examples == 24
@@ -59,7 +59,7 @@ def test_a_table_is_learnt_from_and_what_was_assumed_is_said(houses: Path) -> No
             "--task regression --table t.csv --target y --dataset mnist --flip",
             "--dataset, --flip go only with --task classification",
         ),
-        ("--task regression --table t.csv --target y --tag a", "--tag goes only with --task classification"),
+        ("--task regression --table t.csv --target y --from w.npz", "--from goes only with --task classification"),
         ("--task regression --table t.csv", "--task regression needs --target"),
         (
             "--task regression --table t.csv --target y --network cnn",
@@ -72,19 +72,19 @@ def test_options_that_do_not_go_together_are_refused(words: str, sentence: str) 
     done = call(*words.split())
     assert done.exit_code != 0
     assert sentence in " ".join(done.output.split())
-    assert list_numeric_runs() == []
+    assert list_runs() == []
 
 
 def test_a_column_that_is_not_there_makes_no_run(houses: Path) -> None:
     done = call("--task", "regression", "--table", str(houses), "--target", "cost")
     assert "its columns are area, city, price" in done.output
-    assert list_numeric_runs() == []
+    assert list_runs() == []
 
 
 def test_a_trained_run_answers_for_new_rows_as_for_its_test_rows(houses: Path) -> None:
     """The whole table is asked about, the target left out: test rows come as they were kept."""
     done = call("--task", "regression", "--table", str(houses), "--target", "price", *SMALL)
-    run = find_numeric_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
+    run = find_regression_run(json.loads(done.stdout.splitlines()[-1])["run_id"])
     lines = houses.read_text().splitlines()
     new = houses.with_name("new.csv")
     new.write_text("\n".join(line.rpartition(",")[0] for line in lines))
@@ -130,6 +130,6 @@ def test_several_splits_are_runs_of_their_own_and_end_with_means_and_standard_er
     assert "Rows in time order have one split: leave out --splits." in alone.output
     ordered = call(*words, "--time-order")
     assert "Rows are in time order: the last ones are tested on." in ordered.stderr
-    run = find_numeric_run(json.loads(ordered.stdout.splitlines()[-1])["run_id"])
+    run = find_regression_run(json.loads(ordered.stdout.splitlines()[-1])["run_id"])
     table = read_prepared_table(run.path)
     assert table.row_numbers[table.split.test].min() > table.row_numbers[table.split.train].max()

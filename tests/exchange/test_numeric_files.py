@@ -374,7 +374,7 @@ def test_import_takes_such_a_file_too(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["import", str(path), "--name", "theirs"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout.splitlines()[-1])
-    assert (told["kind"], told["members"], told["ensemble_test_nll"]) == ("numeric", 3, None)
+    assert (told["task"], told["members"], told["ensemble_test_nll"]) == ("regression", 3, None)
     assert told["notes"] == [numeric_files.POINTS_NOTE]
     refused = CliRunner().invoke(main, ["import", str(path), "--noun", "leaf"])
     assert "--noun is for classes" in refused.output

@@ -12,7 +12,6 @@ from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.kinds import JobKind, list_job_kinds, load_entry_point
 from ensemble.jobs.status import JobStatus
 from ensemble.jobs.uploads.dataset_upload import UploadStatus
-from ensemble.numeric.numeric_status import NumericStatus
 from ensemble.recognition.calibration_job import CalibrationStatus
 from ensemble.regression import RegressionStatus
 from ensemble.runs import Status
@@ -29,7 +28,7 @@ STATUSES = (
     FetchStatus,
     UploadStatus,
     CalibrationStatus,
-    NumericStatus,
+    Status,
     LearningStatus,
 )
 

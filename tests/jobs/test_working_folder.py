@@ -23,7 +23,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch, warm_worker
 from ensemble.jobs.dataset_fetch import FETCH
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import GROUP, NUMERIC, SWEEP, TRAINING, JobKind, list_job_kinds
+from ensemble.jobs.kinds import GROUP, SWEEP, TRAINING, JobKind, list_job_kinds
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.network_probe import NetworkProbe
 from ensemble.jobs.uploads import dataset_upload
@@ -31,8 +31,6 @@ from ensemble.jobs.uploads.dataset_upload import UPLOAD
 from ensemble.jobs.uploads.upload_request import UploadRequest
 from ensemble.machine import jax_environment
 from ensemble.machine.python_command import build_python_command
-from ensemble.numeric.numeric_store import find_numeric_run
-from ensemble.numeric.training.numeric_launch import launch_numeric_run
 from ensemble.recognition.calibration_job import CALIBRATION, read_calibration_job, start_calibration
 from ensemble.regression import regression_samples
 from ensemble.regression.regression_job import REGRESSION, LbfgsConfig
@@ -42,7 +40,6 @@ from ensemble.sweeps.settings import SweepConfig
 from ensemble.ui.devices import probe
 from tests.conftest import variant
 from tests.jobs.working_folder import hostile_folder
-from tests.numeric.conftest import build_config, prepare
 from tests.runs.pods import ended, pod
 from tests.workers import PATIENCE_SECONDS, wait_for_end
 
@@ -130,12 +127,6 @@ def calibrate() -> Job:
     return wait_for_job(read_calibration_job)
 
 
-def learn_numbers() -> Job:
-    config = build_config(epochs=1)
-    job = launch_numeric_run(config, prepare(config))
-    return wait_for_job(lambda: find_numeric_run(job.id))
-
-
 def compare_labels() -> Job:
     config = LearningConfig(first=10, step=5, rounds=1, seeds=2, candidates=40, base=replace(SMALL, batch_size=8))
     job = launch_learning(config)
@@ -151,7 +142,6 @@ WORK: dict[JobKind, Callable[[], Job]] = {
     UPLOAD: read_upload,
     SWEEP: search,
     CALIBRATION: calibrate,
-    NUMERIC: learn_numbers,
     LEARNING: compare_labels,
 }
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_store import find_numeric_run, list_numeric_runs
 from ensemble.report import render_report
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.runs.store import find_regression_run, list_runs
 from ensemble.ui.numbers.answer import TITLES
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.registry import NUMERIC_VIEWS
@@ -71,7 +71,7 @@ def test_a_damaged_run_is_reported_and_can_be_deleted_and_a_classification_run_l
     assert "cannot be read" in " ".join(str(one.value) for one in at.error)
     at.button(key="numeric_delete").click().run()
     at.button(key="numeric_delete_sure").click().run()
-    assert list_numeric_runs() == []
+    assert list_runs() == []
     of_classes = trained(members=2)
     at = opened(of_classes, page="numbers")
     assert "This page is for numbers, and" in said(at)
@@ -97,19 +97,19 @@ def test_a_file_is_handed_in_named_and_deleted() -> None:
     at.text_input(key="import_target").input("height")
     at.text_input(key="import_unit").input("m")
     at.button(key="import_keep").click().run()
-    (run,) = list_numeric_runs()
+    (run,) = list_runs()
     assert (run.target_name, run.unit) == ("height", "m")
     at = opened(page="runs")
     assert "1 run of numbers" in said(at)
     at = opened(run.id, page="numbers")
     at.text_input(key=f"name_of_{run.id}").input("mine").run()
     at.text_area(key=f"note_of_{run.id}").input("noted").run()
-    found = find_numeric_run(run.id)
+    found = find_regression_run(run.id)
     assert (found.name, found.note) == ("mine", "noted")
     at.button(key="numeric_delete").click().run()
     at.button(key="numeric_delete_sure").click().run()
     assert not at.exception
-    assert list_numeric_runs() == []
+    assert list_runs() == []
 
 
 def test_the_report_says_what_the_screen_says() -> None:

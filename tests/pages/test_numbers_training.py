@@ -12,14 +12,14 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.status import write_status
-from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun, find_numeric_run, list_numeric_runs
-from ensemble.numeric.training.numeric_worker import execute_numeric_run
+from ensemble.runs.store import RUN_STORE, Run, find_regression_run, list_runs
+from ensemble.runs.training.worker import execute_run
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.numbers.training.numeric_live import build_numeric_panels, load_numeric_history
 from ensemble.ui.numbers.training.numeric_settings import format_numeric_key
-from tests.numeric.conftest import create_run
 from tests.pages.predictions_screen import value
+from tests.runs.numeric.conftest import create_run
 
 APP = Path(__file__).parents[2] / "app.py"
 TABLE = "size,city,price\n" + "\n".join(f"{n % 17}.5,{'ab'[n % 2]},{3 * (n % 17) + n % 5}" for n in range(80))
@@ -35,22 +35,22 @@ def trained_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one run that was trained in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("numbers")))
-        run = execute_numeric_run(create_run(epochs=2, validation=0.1).id)
+        run = execute_run(create_run(epochs=2, validation=0.1).id)
     assert run.state == "finished", run.message
     return run.path
 
 
 @pytest.fixture
-def trained(trained_once: Path, runs_of_one_test: Path) -> Callable[..., NumericRun]:
+def trained(trained_once: Path, runs_of_one_test: Path) -> Callable[..., Run]:
     """Makes runs among the test's own: copies of that one, with a status changed."""
 
-    def make(**status: Any) -> NumericRun:
+    def make(**status: Any) -> Run:
         folder = runs_of_one_test / trained_once.name
         shutil.copytree(trained_once, folder)
         (folder / "worker.lock").unlink(missing_ok=True)
-        run = find_numeric_run(folder.name)
+        run = find_regression_run(folder.name)
         write_status(folder, replace(run.status, **status))
-        return find_numeric_run(folder.name)
+        return find_regression_run(folder.name)
 
     return make
 
@@ -74,8 +74,8 @@ def said(at: AppTest) -> str:
 
 
 def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = list[NumericRun]()
-    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    started = list[Run]()
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     at = open_page()
     assert button(at, "numbers_launch").disabled
     assert "Upload a table first" in said(at)
@@ -108,8 +108,8 @@ def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyP
 
 
 def test_the_first_visit_has_a_table_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = list[NumericRun]()
-    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    started = list[Run]()
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     button(open_page(), "numbers_quick").click().run()
     (run,) = started
     assert run.target_name == "progression"
@@ -149,16 +149,16 @@ def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
     button(at, "numeric_stop").click().run()
     assert is_stop_requested(run)
     write_status(run.path, replace(run.status, state="stopped", host="", pid=None))
-    started = list[NumericRun]()
-    monkeypatch.setattr(NUMERIC_STORE, "start_worker", started.append)
+    started = list[Run]()
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     forget_jobs()
     at = open_page(run.id)
     button(at, "numeric_resume").click().run()
     assert [one.id for one in started] == [run.id]
     assert not is_stop_requested(run)
-    write_status(run.path, replace(find_numeric_run(run.id).status, state="stopped"))
+    write_status(run.path, replace(find_regression_run(run.id).status, state="stopped"))
     forget_jobs()
     at = open_page(run.id)
     button(at, "numeric_delete").click().run()
     button(at, "numeric_delete_sure").click().run()
-    assert list_numeric_runs() == []
+    assert list_runs() == []

@@ -3,11 +3,11 @@
 import numpy as np
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_predictions import read_numeric_targets, write_numeric_predictions
 from ensemble.report.numeric_run import build_numeric_content
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_predictions
 from ensemble.views.parts import Listing, Paragraph
-from tests.numeric.conftest import create_run
+from tests.runs.numeric.conftest import create_run
 
 OFFSETS = np.array([[0.1], [-0.2], [0.3]])
 

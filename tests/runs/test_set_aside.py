@@ -16,7 +16,7 @@ from ensemble.runs.final_losses import load_final_losses
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import list_remaining_members
 from ensemble.runs.training.divergence import build_diverged_outcome
-from ensemble.runs.training.progress import compute_member_disagreement, compute_split_metrics
+from ensemble.runs.training.task_records import compute_member_disagreement, compute_split_metrics
 from ensemble.storage.records.json_lines import append_line
 from tests.analysis.draws import distributions
 

@@ -18,14 +18,14 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.cli.program import main
 from ensemble.figures.palette import DARK, LIGHT
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.runs.store import Run
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
 from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers, tabulate_comparison
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
 from ensemble.wording.numeric_predictions import describe_numeric_comparison, describe_numeric_headline
-from tests.numeric.conftest import create_run
+from tests.runs.numeric.conftest import create_run
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -46,7 +46,7 @@ def build_ensemble(form: str, members: int = M, stretch: float = 1.0) -> Numeric
     return NormalMixture(mean, noise**2)
 
 
-def keep_run(predicted: NumericEnsemble) -> NumericRun:
+def keep_run(predicted: NumericEnsemble) -> Run:
     names = [f"house {number}" for number in range(predicted.examples)]
     return create_imported_numeric_run(predicted, TARGETS[: predicted.examples], unit="m", example_names=names)
 

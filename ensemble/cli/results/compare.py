@@ -15,8 +15,9 @@ from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn, b
 from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
 from ensemble.comparison.run_groups import RunGroup, group_runs
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import ConfigError, RunError
-from ensemble.numeric.numeric_store import find_any_numeric_run, find_numeric_run
+from ensemble.runs.store import find_regression_run, read_regression_run
 from ensemble.storage.records.json_lines import convert_to_json
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.numeric.numeric_comparison import (
@@ -51,7 +52,7 @@ def run_compare_command(
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
     Runs that predict the same numbers: each against the baseline, or the last one named.
     """
-    if any(find_any_numeric_run(run_id) for run_id in (*run_ids, *filter(None, [baseline]))):
+    if any(read_regression_run(run_id) for run_id in (*run_ids, *filter(None, [baseline]))):
         if by or tag or sweep:
             raise click.UsageError("Runs that predict numbers are compared by their ids alone.")
         _print_numeric_comparison(run_ids, baseline, as_json)
@@ -79,7 +80,7 @@ def _find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> l
     """
     runs_by_id = {run_id: stored.find_run(run_id) for run_id in run_ids}
     for tag in filter(None, tags):
-        tagged = [run for run in stored.list_runs() if tag in run.tags]
+        tagged = [run for run in stored.list_runs(CLASSIFICATION) if tag in run.tags]
         if not tagged:
             raise RunError(
                 f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you can add tags on Runs."
@@ -171,8 +172,8 @@ def _print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_j
     against = baseline or (ids.pop() if ids else "")
     if not ids:
         raise ConfigError("Name two runs that predict the same numbers, or more.")
-    other = evaluate_numeric_run(find_numeric_run(against))
-    runs = [find_numeric_run(run_id) for run_id in ids]
+    other = evaluate_numeric_run(find_regression_run(against))
+    runs = [find_regression_run(run_id) for run_id in ids]
     comparisons = adjust_comparisons([compare_evaluated_numbers(evaluate_numeric_run(run), other) for run in runs])
     records = []
     for run, comparison in zip(runs, comparisons, strict=True):

@@ -7,8 +7,8 @@ import click
 
 from ensemble import runs as stored
 from ensemble.cli.output import print_line
+from ensemble.config import REGRESSION
 from ensemble.errors import ConfigError
-from ensemble.numeric.numeric_store import find_any_numeric_run
 from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
 from ensemble.views.registry import NUMERIC_VIEWS, VIEWS, RegisteredView, find_view
@@ -56,11 +56,11 @@ def run_inspect_command(
     choices = dict(map(_parse_view_choice, chosen))
     if choices and view is None:
         raise ConfigError("--choose is for one view: name the view as well.")
-    numeric_run = find_any_numeric_run(run_id)
-    offered = NUMERIC_VIEWS if numeric_run else VIEWS
+    run = stored.find_run(run_id)
+    offered = NUMERIC_VIEWS if run.task == REGRESSION else VIEWS
     named = find_view(view, offered) if view else None
     evaluated: EvaluatedEpoch | EvaluatedNumbers = (
-        evaluate_numeric_run(numeric_run, epoch) if numeric_run else evaluate_epoch(stored.find_run(run_id), epoch)
+        evaluate_numeric_run(run, epoch) if run.task == REGRESSION else evaluate_epoch(run, epoch)
     )
     if named:
         summary = summarize_view(named, evaluated, choices)

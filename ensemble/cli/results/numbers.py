@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ensemble.cli.output import print_line
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.store import Run
 from ensemble.storage.records.json_lines import convert_to_json
 
 
@@ -54,16 +54,16 @@ def run_numbers_command(file: Path, save: bool, name: str, target: str, unit: st
         print_line(f"Kept as {run.id}: ensemble inspect {run.id} says all of it.")
 
 
-def summarize_numeric_run(run: NumericRun) -> dict[str, Any]:
+def summarize_numeric_run(run: Run) -> dict[str, Any]:
     """What a run that predicts numbers came to, ready for JSON; None where there is nothing yet."""
     status = run.status
     return {
         "run_id": run.id,
-        "kind": run.kind.config_kind,
+        "task": run.task,
         "state": run.state,
         "target": run.target_name,
         "unit": run.unit,
-        "members": run.members,
+        "members": run.config.members,
         "ensemble_test_rmse": status.ensemble_test_rmse,
         "ensemble_test_nll": status.ensemble_test_nll,
         "ensemble_test_crps": status.ensemble_test_crps,

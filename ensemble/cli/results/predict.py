@@ -13,13 +13,12 @@ import click
 from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
-from ensemble.numeric.numeric_store import read_numeric_run
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.preparation import SegmentedPicture
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.picture_reading import Digit, Reading
 from ensemble.recognition.reading_fields import serialize_reading
-from ensemble.runs.store import find_run
+from ensemble.runs.store import find_run, read_regression_run
 from ensemble.shift.accuracy_fit import fit_run_accuracy
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.wording import formats
@@ -43,7 +42,7 @@ def run_predict_command(
     With --estimate an IMAGE may be a folder: all pictures in it. Of a run that predicts numbers
     IMAGE is one table, CSV or Parquet.
     """
-    if numeric_run := read_numeric_run(run_id):
+    if numeric_run := read_regression_run(run_id):
         if estimate:
             raise click.UsageError("--estimate is for classes: leave it out of a run of numbers.")
         from ensemble.cli.results.predict_numbers import print_table_answers  # it reads tables

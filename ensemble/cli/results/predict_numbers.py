@@ -9,14 +9,14 @@ import numpy as np
 
 from ensemble.cli.output import print_line
 from ensemble.exchange.data_tables import read_data_table
-from ensemble.numeric.numeric_store import NumericRun
-from ensemble.numeric.training.numeric_answers import NumericAnswers, answer_table
+from ensemble.runs.numeric.numeric_answers import NumericAnswers, answer_table
+from ensemble.runs.store import Run
 
 LEVEL = 0.9  # of the intervals
 COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd", "extrapolated")
 
 
-def print_table_answers(run: NumericRun, files: tuple[Path, ...], epoch: int | None, as_json: bool) -> None:
+def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, as_json: bool) -> None:
     """Print what the ensemble says of every row of a table; what was assumed goes to stderr.
 
     Raises:

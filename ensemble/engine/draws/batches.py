@@ -7,9 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from numpy.typing import NDArray
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import TrainingConfig
 from ensemble.datasets.partition.batch_size import check_batch_size
 from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.engine.draws import random_keys
@@ -35,7 +34,7 @@ def count_steps_per_epoch(size: int, batch_size: int, held_out: int = 0, folds: 
 
 
 def sample_epoch_batches(
-    config: EnsembleConfig, epoch: int, size: int, numbers: Sequence[int] | None = None, folds: np.ndarray | None = None
+    config: TrainingConfig, epoch: int, size: int, numbers: Sequence[int] | None = None, folds: np.ndarray | None = None
 ) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
 
@@ -67,17 +66,8 @@ def sample_epoch_batches(
     return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
 
 
-def sample_member_orders(seed: int, epoch: int, size: int, numbers: Sequence[int]) -> NDArray[np.int32]:
-    """An order of `size` rows for each of these members in an epoch (from 1), int32 (M, size).
-
-    The draws of a run that asks for `shuffle_per_member`.
-    """
-    draw = _build_order_program(size, True, False)
-    return np.asarray(draw(seed, epoch, np.asarray(numbers, np.int32)))
-
-
 def _sample_fold_batches(
-    config: EnsembleConfig, epoch: int, steps: int, numbers: np.ndarray, folds: np.ndarray
+    config: TrainingConfig, epoch: int, steps: int, numbers: np.ndarray, folds: np.ndarray
 ) -> np.ndarray:
     """`sample_epoch_batches` of members that leave folds out.
 

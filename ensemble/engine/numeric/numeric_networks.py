@@ -19,7 +19,7 @@ from flax import linen as nn
 from jax import Array
 
 from ensemble import architectures
-from ensemble.config.numeric_config import NUMERIC_NETWORK
+from ensemble.config.regression_config import NUMERIC_NETWORK
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.custom import custom_network
 from ensemble.engine.networks.network import Network

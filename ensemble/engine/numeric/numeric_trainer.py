@@ -1,97 +1,156 @@
 """Trains an ensemble that predicts numbers: M members on D devices, all rows lie on each device."""
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.engine.draws import random_keys
-from ensemble.engine.draws.batches import sample_member_orders
+from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.forms.member_programs import map_over_lanes, split_into_blocks
 from ensemble.engine.layout import Layout, choose_devices
+from ensemble.engine.learning_rate_schedule import compute_learning_rates
 from ensemble.engine.networks.compiler_options import choose_compiler_options
 from ensemble.engine.numeric.numeric_networks import NumericNetwork, bind_numeric_network
 from ensemble.engine.numeric.numeric_step import NumericStepInputs, predict_blocks, run_numeric_steps
-from ensemble.engine.optimizer import Hyperparameters, UpdateRule
+from ensemble.engine.optimizer import Hyperparameters, UpdateRule, build_update_rule, resolve_member_values
 from ensemble.engine.step import MemberState, create_blank_members, create_members
 from ensemble.engine.trace_cache import cache_trace
 from ensemble.errors import ConfigError
-from ensemble.optimizers import OPTIMIZERS
 
 MOST_BLOCK_ROWS = 1024  # rows of a table that are answered at once
 MOST_BLOCKS = 64  # of them a call
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Rows that members are judged on after each epoch.
+
+    Attributes:
+      features: (n, F) float32, standardized.
+      targets: (n,) float64, in their unit.
+    """
+
+    features: Floats
+    targets: Doubles
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """What is learnt from, standardised.
+    """What is learned from, standardized, and what members are judged on.
 
     Attributes:
       features: (N, F) float32.
       targets: (N,) float32.
+      judged: by split, "validation" and "test".
+      curve: (P, F) float32, further rows that members predict after each epoch.
+      center, scale: what a standardized target is multiplied by, and what is added, for its unit.
     """
 
     features: Floats
     targets: Floats
+    judged: Mapping[str, JudgedRows] = field(default_factory=dict)
+    curve: Floats | None = None
+    center: float = 0.0
+    scale: float = 1.0
 
 
 class NumericMetrics(NamedTuple):
-    """Of each member at each step, before its update, in units of the standardised target: (M, S).
+    """Of each member at each step, before its update, in units of the standardized target: (M, S).
 
     Attributes:
-      nll: mean negative log-density of the batch, in nats.
-      squared_error: mean of the batch.
+      loss: mean negative log-density of the batch, in nats; NaN of members set aside.
+      squared_error: mean of the batch; likewise.
+      by_ensemble: the metrics of each ensemble, where the members are several.
     """
 
-    nll: Floats
+    loss: Floats
     squared_error: Floats
+    by_ensemble: tuple["NumericMetrics", ...] = ()
+
+
+class NumericEvaluation(NamedTuple):
+    """What members predict of rows, in the targets' unit; NaN of members set aside.
+
+    Attributes:
+      mean: (M, n).
+      variance: (M, n), in the square of the unit.
+      loss: (M,) the mean negative log-density, in nats; NaN where a prediction is none.
+      curve: mean and variance, (M, P) each, of the rows of the curve; None without any.
+      by_ensemble: the same for each ensemble, where the members are several.
+    """
+
+    mean: Doubles
+    variance: Doubles
+    loss: Doubles
+    curve: tuple[Doubles, Doubles] | None = None
+    by_ensemble: tuple["NumericEvaluation", ...] = ()
 
 
 class NumericTrainer:
-    """The members of one ensemble, and the programs that train and ask them.
+    """The members of one ensemble, and the programs that train and ask them: `Trainer` for tables.
 
     A member's first parameters and batches come from its number and the seed alone:
     `create_members` draws the parameters as for classes, and each member has the rows in an order
-    of its own in each epoch. What is left of an epoch beside whole batches is not learnt from.
+    of its own in each epoch. What is left of an epoch beside whole batches is not learned from.
 
     Args:
       config: the run's settings.
-      rows: what is learnt from.
+      rows: what is learned from.
       devices: where; by default those that the settings name.
+      numbers: which members, from 0, where others are trained elsewhere; by default all.
+      values: as of `Trainer`.
+      ensembles: as of `Trainer`.
 
     Raises:
       ConfigError: a batch larger than the rows, or a network that does not fit.
 
     Attributes:
       config: as given.
+      rows: as given.
       network: what each member is.
       layout: where the members are.
       steps_per_epoch: S.
       active: which members go on, bool (M,).
+      products: as of `Trainer`: none.
     """
 
-    def __init__(self, config: NumericConfig, rows: TrainingRows, devices: Sequence[jax.Device] | None = None) -> None:
+    products = None
+
+    def __init__(
+        self,
+        config: RegressionConfig,
+        rows: TrainingRows,
+        devices: Sequence[jax.Device] | None = None,
+        numbers: Sequence[int] | None = None,
+        values: Mapping[str, ArrayLike] | None = None,
+        ensembles: int = 1,
+    ) -> None:
         count, features = rows.features.shape
         if count < config.batch_size:
             raise ConfigError(
                 f"batch_size is {config.batch_size:,}, but there are only {count:,} rows to learn "
                 f"from: choose at most {count:,}."
             )
-        self.config, self._size = config, count
+        self.config, self.rows, self._ensembles = config, rows, ensembles
         self.network = build_numeric_network(config, features)
+        self.numbers = range(config.members) if numbers is None else numbers
+        self._values = resolve_member_values(config, self.numbers, values)
         self.layout = Layout.over_devices(
-            config.members, choose_devices(config.devices) if devices is None else list(devices)
+            len(self.numbers), choose_devices(config.devices) if devices is None else list(devices)
         )
         self.steps_per_epoch = count // config.batch_size
-        self.active = np.ones(config.members, bool)
-        self._rule = _build_numeric_rule(config)
+        self.active = np.ones(len(self.numbers), bool)
+        self._rule = build_update_rule(config, self._values)
         self._train, self._predict = _build_numeric_programs(
             self.layout.devices, self.network, self.steps_per_epoch, self._rule
         )
@@ -105,14 +164,34 @@ class NumericTrainer:
         )
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
+    @property
+    def device_count(self) -> int:
+        """How many devices have work."""
+        return len(self.layout.devices)
+
+    @property
+    def test_size(self) -> int:
+        """How many rows each epoch is tested on."""
+        return len(self.rows.judged["test"].targets)
+
+    @property
+    def has_validation_set(self) -> bool:
+        """Whether rows are held out, to choose by."""
+        return "validation" in self.rows.judged
+
+    def start(self, state: Any = None) -> Any:
+        """The members on their devices: before their first step, or from `state` (M, …)."""
+        state = self.init_members() if state is None else self.put(state)
+        return self.train(state, 1, 0, 0)[0]  # compiles it; no step is done
+
     def init_members(self) -> Any:
         """The members before their first step, on their devices."""
-        config = self.config
-        return self.put(create_members(self.network, config.seed, config.members, optimizer=self._rule.optimizer))
+        config, optimizer = self.config, self._rule.optimizer
+        return self.put(create_members(self.network, config.seed, config.members, self.numbers, optimizer))
 
     def create_blank_state(self) -> MemberState:
         """A state in NumPy, leaves (M, …), all zero: of the shapes that `get` gives."""
-        return create_blank_members(self.network, self.config.members, self._rule.optimizer)
+        return create_blank_members(self.network, len(self.numbers), self._rule.optimizer)
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""
@@ -122,14 +201,14 @@ class NumericTrainer:
         """A state, or a part of it, as NumPy arrays (M, …)."""
         return self.layout.gather(state)
 
-    def compile(self, state: Any, judged: Floats) -> Any:
-        """Compile a training step and the answers for rows (N, F), by calls that change nothing.
+    def get_params(self, state: Any) -> Any:
+        """The parameters alone, as NumPy arrays (M, …)."""
+        return self.layout.gather(state.params)
 
-        Gives up `state`, and returns it.
-        """
-        state, _ = self.train(state, 1, 0, 0)
-        self.predict(state, judged)
-        return state
+    def compile_evaluation(self, state: Any) -> None:
+        """Compile what `evaluate` and `validate` run, so that its time can be told apart."""
+        for split in self.rows.judged:
+            self._evaluate(state, split)
 
     def train(self, state: Any, epoch: int, start: int, count: int) -> tuple[Any, NumericMetrics]:
         """Steps `start` to `start + count` (from 0) of an epoch (from 1). Gives up `state`.
@@ -139,8 +218,54 @@ class NumericTrainer:
         counts = self.layout.active_lanes(self.active) * np.int32(count)
         spans = (self.layout.put_shards(np.full_like(counts, start)), self.layout.put_shards(counts))
         state, raw = self._train(state, self._epoch(epoch), spans, self._shared)
-        nll, squared = self.layout.gather((raw.nll, raw.squared_error))
-        return state, NumericMetrics(nll[:, :count], squared[:, :count])
+        loss, squared = (
+            np.where(self.active[:, None], values[:, :count], np.float32(np.nan))
+            for values in self.layout.gather((raw.nll, raw.squared_error))
+        )
+        each = tuple(NumericMetrics(loss[own], squared[own]) for own in self._own_members)
+        return state, NumericMetrics(loss, squared, each)
+
+    def evaluate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> NumericEvaluation | None:
+        """Every member on the test rows; None as soon as `interrupted` says yes."""
+        return self._evaluate(state, "test", interrupted)
+
+    def validate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> NumericEvaluation | None:
+        """`evaluate` on the rows that are held out."""
+        return self._evaluate(state, "validation", interrupted)
+
+    def _evaluate(
+        self, state: Any, split: str, interrupted: Callable[[], bool] = lambda: False
+    ) -> NumericEvaluation | None:
+        rows, further = self.rows.judged[split], self.rows.curve if split == "test" else None
+        count = len(rows.targets)
+        asked = rows.features if further is None else np.concatenate([rows.features, further])
+        answer = self.predict(state, asked, interrupted)
+        if answer is None:
+            return None
+        mean = answer[0].astype(np.float64) * self.rows.scale + self.rows.center
+        variance = answer[1].astype(np.float64) * self.rows.scale**2
+        usable = self.active & np.isfinite(mean).all(axis=1) & (variance > 0).all(axis=1)
+        usable &= np.isfinite(variance).all(axis=1)
+        mean[~usable] = variance[~usable] = np.nan
+        own, spread = mean[:, :count], variance[:, :count]
+        loss = _compute_mean_nll(own, spread, rows.targets)
+        curve = None if further is None else (mean[:, count:], variance[:, count:])
+        return NumericEvaluation(
+            own,
+            spread,
+            loss,
+            curve,
+            tuple(
+                NumericEvaluation(own[at], spread[at], loss[at], curve and (curve[0][at], curve[1][at]))
+                for at in self._own_members
+            ),
+        )
+
+    @property
+    def _own_members(self) -> list[slice]:
+        """The members of each of several ensembles; none where there is one."""
+        size = len(self.numbers) // self._ensembles
+        return [slice(at, at + size) for at in range(0, len(self.numbers), size)] if self._ensembles > 1 else []
 
     def predict(
         self, state: Any, features: Floats, interrupted: Callable[[], bool] = lambda: False
@@ -173,23 +298,27 @@ class NumericTrainer:
         self.active = active
 
     def _load_epoch(self, epoch: int) -> Any:
-        config, steps = self.config, self.steps_per_epoch
-        numbers = range(config.members)
-        order = sample_member_orders(config.seed, epoch, self._size, numbers)
-        order = order[:, : steps * config.batch_size].reshape(-1, steps, config.batch_size)
-        keys = np.zeros((config.members, 2), np.uint32)
+        config, steps, values = self.config, self.steps_per_epoch, self._values
+        order = sample_epoch_batches(config, epoch, len(self.rows.targets), self.numbers)
+        keys = np.zeros((len(self.numbers), 2), np.uint32)
         if self.network.is_stochastic:
-            keys = random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
-        each = np.ones(config.members, np.float32)
+            every = random_keys.derive_augmentation_keys(config.seed, epoch, config.members)
+            keys = every[np.asarray(self.numbers)]
         hyper = Hyperparameters(
-            rates=np.full((config.members, steps), config.learning_rate, np.float32),
-            momentum=np.float32(config.momentum) * each,
-            weight_decay=np.float32(config.weight_decay) * each,
+            rates=compute_learning_rates(config, steps, values["learning_rate"], epoch),
+            momentum=values["momentum"].astype(np.float32),
+            weight_decay=values["weight_decay"].astype(np.float32),
         )
         return self.layout.spread((order, keys, hyper))
 
 
-def build_numeric_network(config: NumericConfig, features: int) -> NumericNetwork:
+def _compute_mean_nll(mean: Doubles, variance: Doubles, targets: Doubles) -> Doubles:
+    """(M,) the mean negative log-density of targets (n,) by each member alone, in nats."""
+    each = 0.5 * ((targets - mean) ** 2 / variance + np.log(2 * np.pi * variance))
+    return np.asarray(each.mean(axis=1))
+
+
+def build_numeric_network(config: RegressionConfig, features: int) -> NumericNetwork:
     """The network of a run for rows of F features; it raises what `bind_numeric_network` does."""
     width, depth = (0, 0) if config.is_own_network else (config.width, config.depth)
     return bind_numeric_network(str(config.network), features, width, depth)
@@ -224,12 +353,6 @@ def _map_prediction(network: NumericNetwork) -> Callable[..., Any]:
         return jax.lax.map(lambda member: predict_blocks(network, member, blocks), params)
 
     return cache_trace("numeric_predict", predict_members, network)
-
-
-def _build_numeric_rule(config: NumericConfig) -> UpdateRule:
-    optimizer = OPTIMIZERS[config.optimizer]
-    in_gradient = config.weight_decay > 0 and "weight_decay" not in optimizer.hyperparameters
-    return UpdateRule(optimizer, in_gradient, has_adversarial_examples=config.adversarial > 0)
 
 
 @functools.lru_cache(maxsize=64)

@@ -128,7 +128,7 @@ class Checkpoints:
         try:
             with ocp.StandardCheckpointer() as reader:
                 # Orbax's own complaint leaves tasks behind that complain as well.
-                fits = _read_stored_shape(reader, folder / _ORBAX_ITEM) == like.loss.shape
+                fits = _read_stored_shape(reader, folder / _ORBAX_ITEM) == like.metrics["loss"].shape
                 tree = reader.restore(folder / _ORBAX_ITEM, wanted) if fits else None
         except MemoryError:
             raise

@@ -28,13 +28,20 @@ from ensemble.runs.groups.tasks import (
     write_group_tasks,
 )
 from ensemble.runs.status import Status, build_blank_best_fields, describe_early_stop
-from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.store import Run, require_run_settings
 
 POLL_SECONDS = 0.3
 ENDED_STATES = "finished", "diverged", "failed"
 _COMPLETED_STATES = "finished", "diverged"
 _MAX_FAILED_READS = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
-_LAST_EPOCH_FIELDS = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
+_LAST_EPOCH_FIELDS = (
+    "ensemble_test_accuracy",
+    "ensemble_test_nll",
+    "member_test_accuracy",
+    "ensemble_test_rmse",
+    "ensemble_test_crps",
+    "member_test_rmse",
+)
 
 
 class GroupCoordinator:
@@ -56,7 +63,7 @@ class GroupCoordinator:
         report: Callable[[Status], None],
         tasks: GroupTaskControl,
     ) -> None:
-        self._run, self._config = run, require_training_config(run)
+        self._run, self._config = run, require_run_settings(run)
         self._status, self._stop, self._report, self._tasks = status, stop, report, tasks
         self._restarts = TaskRestarts(tasks.place_title)
         self._told: tuple[Any, ...] = ()

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.kinds import GROUP, JobKind
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status
-from ensemble.runs.store import GROUPS_FOLDER, Run, find_run, require_training_config
+from ensemble.runs.store import GROUPS_FOLDER, Run, find_run, require_run_settings
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, parse_dataclass
 
@@ -94,9 +94,9 @@ def list_run_groups(run: Run) -> list[Group]:
     """
     if not run.in_groups:
         return []
-    shares = split_members(run.config.members, require_training_config(run).groups)
+    shares = split_members(run.config.members, require_run_settings(run).groups)
     # When to stop is told by all members together, and so by the run's worker.
-    config = replace(require_training_config(run), patience=0)  # checked once, not for every group
+    config = replace(require_run_settings(run), patience=0)  # checked once, not for every group
     return [_build_group(run, config, number, len(shares), share) for number, share in enumerate(shares, 1)]
 
 
@@ -179,7 +179,7 @@ def _locate_groups_folder(folder: Path) -> Path:
     return folder / GROUPS_FOLDER
 
 
-def _build_group(run: Run, config: EnsembleConfig, number: int, group_count: int, share: range) -> Group:
+def _build_group(run: Run, config: AnyTrainingConfig, number: int, group_count: int, share: range) -> Group:
     folder = _locate_groups_folder(run.path) / str(number)
     values: dict[str, Any] = {field.name: getattr(run, field.name) for field in fields(Run)}
     values |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}

@@ -45,9 +45,10 @@ def join_group_lines(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line
                 for line, size in zip(lines, sizes, strict=True)
                 for figure in (line or {}).get(name, [None] * size)
             ]
-    row["ensemble_train_loss"] = mean_if_complete(row["train_loss"])
-    for name in ("ensemble_train_nll", "ensemble_train_accuracy"):
-        row[name] = there[0].get(name) if len(lines) == 1 else None
+    if "train_rmse" not in row:
+        row["ensemble_train_loss"] = mean_if_complete(row["train_loss"])
+        for name in ("ensemble_train_nll", "ensemble_train_accuracy"):
+            row[name] = there[0].get(name) if len(lines) == 1 else None
     row["seconds"] = max(line.get("seconds") or 0.0 for line in there)
     rates = [line.get("img_member_per_s") or 0.0 for line in there]
     row["img_member_per_s"] = round(sum(rates), 1) if all(rates) else None

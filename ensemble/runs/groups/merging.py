@@ -22,7 +22,7 @@ from ensemble.runs.groups.group import Group, check_group_folders
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND, is_line_complete, join_lines_by
 from ensemble.runs.history import list_prediction_epochs
 from ensemble.runs.status import Status, build_blank_best_fields, build_epoch_status_fields, is_training_over
-from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.store import Run, require_run_settings
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.records.json_lines import Line, convert_to_json, read_lines
 from ensemble.storage.records.jsonl_tail import JsonlTail
@@ -51,7 +51,7 @@ class GroupMerger:
 
     def __init__(self, run: Run, groups: list[Group]) -> None:
         check_group_folders(run, groups)
-        self._run, self._groups, self._config = run, groups, require_training_config(run)
+        self._run, self._groups, self._config = run, groups, require_run_settings(run)
         self._history = run.path / "history.jsonl"
         self._sizes = [len(group.member_numbers) for group in groups]
         self._seen: list[list[Line]] = []

@@ -1,17 +1,16 @@
 """Members whose loss is no longer a number: who, since when, and how the run ends by it.
 
 Where members differ in a setting, one that diverges is frozen and the others continue: to find out
-which values do is what such a run is for. Where all are alike it ends the run.
+which values do is what such a run is for. So it is in a regression. Where all are alike it ends the run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ensemble.engine import Evaluation, TrainingMetrics
 from ensemble.jobs.outcome import Outcome
-from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.training.progress import Progress
+from ensemble.runs.store import Run, require_run_settings
+from ensemble.runs.training.progress import JudgedMembers, Progress, StepMetrics
 from ensemble.runs.training.record_writer import RecordedStatus
 
 
@@ -24,6 +23,7 @@ class DivergenceMonitor:
       run: the run, or a group of one.
       aside: has members, by their places, trained no more.
       status: what its status.json comes to say.
+      broken: why a very first loss is not a number.
 
     Attributes:
       outcome: how the run ended by what was last looked at; None if it goes on.
@@ -32,9 +32,9 @@ class DivergenceMonitor:
     outcome: Outcome | None = None
     _progress: Progress
 
-    def __init__(self, run: Run, aside: Callable[[Sequence[int]], None], status: RecordedStatus) -> None:
-        self._run, self._train_no_more, self._status = run, aside, status
-        self._differ = bool(require_training_config(run).vary)
+    def __init__(self, run: Run, aside: Callable[[Sequence[int]], None], status: RecordedStatus, broken: str) -> None:
+        self._run, self._train_no_more, self._status, self._broken = run, aside, status, broken
+        self._differ = require_run_settings(run).continues_without_diverged
 
     def watch_progress(self, progress: Progress) -> None:
         """Watch over this progress, from its place on: who diverged before it remains so."""
@@ -44,7 +44,7 @@ class DivergenceMonitor:
             self._status.update(set_aside={})
         self._freeze_members({place: step for place, step in before.items() if step <= progress.step})
 
-    def check_step_losses(self, metrics: TrainingMetrics, count: int) -> tuple[int, Outcome | None]:
+    def check_step_losses(self, metrics: StepMetrics, count: int) -> tuple[int, Outcome | None]:
         """How many steps of a call count, and how the run ended by what they say.
 
         Args:
@@ -64,9 +64,11 @@ class DivergenceMonitor:
         if self._has_members_left:
             return count, None
         last = max(lost.values())
-        return last, self._build_final_outcome() if done + last else _build_first_loss_outcome("Every member")
+        return last, self._build_final_outcome() if done + last else _build_first_loss_outcome(
+            "Every member", self._broken
+        )
 
-    def check_epoch_losses(self, judged: Mapping[str, Evaluation]) -> bool:
+    def check_epoch_losses(self, judged: Mapping[str, JudgedMembers]) -> bool:
         """Whether an epoch cannot be closed by these metrics: see `outcome`.
 
         Args:
@@ -107,7 +109,7 @@ class DivergenceMonitor:
     def _build_member_outcome(self, place: int, what: str, done: int, where: str) -> Outcome:
         who = f"Member {self._run.member_numbers[place] + 1}"
         if not done:
-            return _build_first_loss_outcome(who)
+            return _build_first_loss_outcome(who, self._broken)
         epoch = self._progress.evaluated + 1
         return build_diverged_outcome(f"{who}'s {what}", where.format(done + 1), epoch, self._differ)
 
@@ -145,11 +147,10 @@ def _build_all_diverged_outcome(step: int, epoch: int) -> Outcome:
     )
 
 
-def _build_first_loss_outcome(who: str) -> Outcome:
+def _build_first_loss_outcome(who: str, broken: str) -> Outcome:
     """The run ended before its first step was done: who is "Member 2", or "Every member"."""
     return Outcome(
         "diverged",
-        f"{who}'s very first loss is not a number, before anything was learnt: the network's "
-        "logits are not finite for images from 0 to 1. Check the network for a division, a "
-        "root or a logarithm of zero.",
+        f"{who}'s very first loss is not a number, before anything was learnt: {broken}. "
+        "Check the network for a division, a root or a logarithm of zero.",
     )

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ensemble.engine import Trainer
+from ensemble.runs.training.task_records import AnyTrainer
 
 
 class HostSnapshot:
@@ -17,7 +17,7 @@ class HostSnapshot:
       state: the members, on their devices.
     """
 
-    def __init__(self, trainer: Trainer, state: Any) -> None:
+    def __init__(self, trainer: AnyTrainer, state: Any) -> None:
         self._trainer, self._state = trainer, state
 
     def select_state(self, own: slice) -> Any:

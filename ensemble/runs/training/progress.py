@@ -7,16 +7,36 @@ run was interrupted in it.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ensemble.analysis.members import disagreement
-from ensemble.engine import Evaluation, Trainer, TrainingMetrics
+from ensemble.config import CLASSIFICATION, REGRESSION
+from ensemble.engine import Trainer
+from ensemble.engine.numeric import NumericTrainer
 
-_Metrics = dict[str, Any]
+Fields = dict[str, Any]
+# What is kept of each step, by task: of members (M, S), and of the ensemble (S,).
+_MEMBER_METRICS = {CLASSIFICATION: ("loss", "accuracy"), REGRESSION: ("loss", "squared_error")}
+_ENSEMBLE_METRICS = {CLASSIFICATION: ("ensemble_nll", "ensemble_accuracy"), REGRESSION: ()}
+
+
+class StepMetrics(Protocol):
+    """What steps report, whatever the task; the other fields are those named above."""
+
+    @property
+    def loss(self) -> np.ndarray:
+        """(M, S), in nats; NaN of members set aside."""
+
+
+class JudgedMembers(Protocol):
+    """Members on the examples of a split, whatever the task."""
+
+    @property
+    def loss(self) -> np.ndarray:
+        """(M,), in nats; NaN of members set aside."""
 
 
 @dataclass
@@ -27,8 +47,8 @@ class Progress:
       state: the members, leaves (M, …).
       step: steps done in the whole run.
       evaluated: epochs whose evaluation is done.
-      loss, accuracy: (M, S) of the running epoch, zero where it has not come to.
-      ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different views.
+      metrics: of the running epoch, zero where it has not come to: of members (M, S), such as
+        `loss`, and of the ensemble (S,), NaN where members see different views.
       seconds: training time so far.
       diverged_members: the places of members that go on no more: they count in no mean. Not kept
         with the
@@ -38,32 +58,23 @@ class Progress:
     state: Any
     step: int
     evaluated: int
-    loss: np.ndarray
-    accuracy: np.ndarray
-    ensemble_nll: np.ndarray
-    ensemble_accuracy: np.ndarray
+    metrics: dict[str, np.ndarray]
     seconds: float
     diverged_members: tuple[int, ...] = ()
 
     @classmethod
-    def blank(cls, state: Any, members: int, steps: int) -> "Progress":
+    def blank(cls, state: Any, members: int, steps: int, task: str = CLASSIFICATION) -> "Progress":
         """The place before the first step, of M members and S steps an epoch."""
-        wide, flat = np.zeros((members, steps), np.float32), np.zeros(steps, np.float32)
-        return cls(
-            state=state,
-            step=0,
-            evaluated=0,
-            loss=wide,
-            accuracy=wide.copy(),
-            ensemble_nll=flat,
-            ensemble_accuracy=flat.copy(),
-            seconds=0.0,
-        )
+        metrics: dict[str, np.ndarray] = {
+            name: np.zeros((members, steps), np.float32) for name in _MEMBER_METRICS[task]
+        }
+        metrics |= {name: np.zeros(steps, np.float32) for name in _ENSEMBLE_METRICS[task]}
+        return cls(state=state, step=0, evaluated=0, metrics=metrics, seconds=0.0)
 
     @property
     def steps_per_epoch(self) -> int:
         """S, steps in an epoch."""
-        return self.loss.shape[1]
+        return self.metrics["loss"].shape[1]
 
     @property
     def tick(self) -> int:
@@ -75,26 +86,27 @@ class Progress:
         """Steps done in the running epoch; S when only its evaluation is left."""
         return self.step - self.evaluated * self.steps_per_epoch
 
-    def record_steps(self, metrics: TrainingMetrics, count: int) -> None:
+    def record_steps(self, metrics: StepMetrics, count: int) -> None:
         """Count `count` steps as done, and keep their metrics."""
         rows = slice(self.step_in_epoch, self.step_in_epoch + count)
-        self.loss[:, rows] = metrics.loss[:, :count]
-        self.accuracy[:, rows] = metrics.accuracy[:, :count]
-        for kept, new in (
-            (self.ensemble_nll, metrics.ensemble_nll),
-            (self.ensemble_accuracy, metrics.ensemble_accuracy),
-        ):
-            kept[rows] = np.nan if new is None else new[:count]
+        for name, kept in self.metrics.items():
+            new = getattr(metrics, name)
+            kept[..., rows] = np.nan if new is None else new[..., :count]
         self.step += count
 
     def record_history_lines(
-        self, metrics: TrainingMetrics, count: int, line_steps: int | None = None
-    ) -> Iterator[_Metrics]:
+        self,
+        metrics: StepMetrics,
+        count: int,
+        summarize_steps: Callable[["Progress", int | None], Fields],
+        line_steps: int | None = None,
+    ) -> Iterator[Fields]:
         """`record_steps`, and a line of the history for each stretch of steps that is then done.
 
         Args:
           metrics: of the steps.
           count: how many of them are good.
+          summarize_steps: what a line says about the last so many steps.
           line_steps: steps of the epoch to a line, so that lines do not depend on how the work was
             cut into calls; None for one line of all `count`.
         """
@@ -102,7 +114,7 @@ class Progress:
         self.record_steps(metrics, count)
         whole, done = self.step, self.step_in_epoch
         if line_steps is None:
-            yield {"kind": "steps", **self.history_position(), **self.training_metrics(count)}
+            yield {"kind": "steps", **self.history_position(), **summarize_steps(self, count)}
             return
         begin = before - before % line_steps
         for first in range(begin, done, line_steps):
@@ -110,116 +122,56 @@ class Progress:
             if last > done:
                 break
             self.step = whole - done + last
-            yield {"kind": "steps", **self.history_position(), **self.training_metrics(last - first)}
+            yield {"kind": "steps", **self.history_position(), **summarize_steps(self, last - first)}
         self.step = whole
 
     def close_epoch(self) -> None:
         """Count the running epoch as evaluated, and begin the next."""
         self.evaluated += 1
-        for metrics in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
-            metrics[:] = 0
+        for values in self.metrics.values():
+            values[:] = 0
 
-    def history_position(self) -> _Metrics:
+    def history_position(self) -> Fields:
         """Where the history's next line stands."""
         share = self.step / self.steps_per_epoch
         return {"epoch": self.evaluated + 1, "step": self.step, "progress": round(share, 6)}
 
-    def training_metrics(self, last: int | None = None) -> _Metrics:
-        """Means over the last so many steps of the running epoch, by default over all done."""
+    def select_last_steps(self, name: str, last: int | None = None) -> np.ndarray:
+        """A metric of the last so many steps of the running epoch, by default of all done."""
         done = self.step_in_epoch
-        rows = slice(0 if last is None else done - last, done)
-        loss = self.loss[:, rows].mean(-1, dtype=np.float64)
-        return {
-            "train_loss": loss,
-            "train_accuracy": self.accuracy[:, rows].mean(-1, dtype=np.float64),
-            "ensemble_train_loss": _mean_remaining_loss(loss, self.diverged_members),
-            "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
-            "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
-            **({"set_aside": list(self.diverged_members)} if self.diverged_members else {}),
-        }
+        return self.metrics[name][..., 0 if last is None else done - last : done]
 
     def copy_with_state(self, state: Any) -> "Progress":
         """This place with the members at it, which stays as it is while training goes on."""
-        return dataclasses.replace(
-            self,
-            state=state,
-            loss=self.loss.copy(),
-            accuracy=self.accuracy.copy(),
-            ensemble_nll=self.ensemble_nll.copy(),
-            ensemble_accuracy=self.ensemble_accuracy.copy(),
-        )
+        metrics = {name: values.copy() for name, values in self.metrics.items()}
+        return dataclasses.replace(self, state=state, metrics=metrics)
 
-    def as_tree(self) -> _Metrics:
+    def as_tree(self) -> Fields:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
-        kept = {name: value for name, value in vars(self).items() if name != "diverged_members"}
-        return {**kept, **whole}
+        return {"state": self.state, **whole, **self.metrics}
 
     @classmethod
-    def from_tree(cls, tree: _Metrics) -> "Progress":
+    def from_tree(cls, tree: Fields) -> "Progress":
         """The inverse of `as_tree`."""
-        return cls(
-            state=tree["state"],
-            step=int(tree["step"]),
-            evaluated=int(tree["evaluated"]),
-            loss=np.array(tree["loss"]),
-            accuracy=np.array(tree["accuracy"]),
-            ensemble_nll=np.array(tree["ensemble_nll"]),
-            ensemble_accuracy=np.array(tree["ensemble_accuracy"]),
-            seconds=float(tree["seconds"]),
-        )
+        tree = dict(tree)
+        state, step, evaluated = tree.pop("state"), int(tree.pop("step")), int(tree.pop("evaluated"))
+        seconds = float(tree.pop("seconds"))
+        metrics = {name: np.array(values) for name, values in tree.items()}
+        return cls(state=state, step=step, evaluated=evaluated, metrics=metrics, seconds=seconds)
 
 
-def evaluate_splits(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, Evaluation]:
-    """The members on the images held out, where some are, and on the test images, by split.
+def evaluate_splits(trainer: Trainer | NumericTrainer, state: Any, stop: Callable[[], bool]) -> dict[str, Any]:
+    """The members on the examples held out, where some are, and on the test examples, by split.
 
     Empty where `stop`, asked about once a second, says so meanwhile.
     """
-    ask = {"test": trainer.evaluate}
+    ask: dict[str, Callable[..., Any]] = {"test": trainer.evaluate}
     if trainer.has_validation_set:
         ask = {"validation": trainer.validate, **ask}
-    judged: dict[str, Evaluation] = {}
+    judged: dict[str, Any] = {}
     for split, evaluate in ask.items():
         if (evaluation := evaluate(state, stop)) is None:
             return {}
         judged[split] = evaluation
     return judged
-
-
-def _mean_remaining_loss(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
-    """The mean over members (M,) but for those that diverged; NaN where nobody is left."""
-    left = np.delete(loss, list(aside))
-    return left.mean() if len(left) else np.float64(np.nan)
-
-
-def compute_split_metrics(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> _Metrics:
-    """What an epoch's line says of the "test" or the "validation" images.
-
-    Args:
-      split: which.
-      evaluation: the members on them; NaN of those set aside.
-      aside: the places of these.
-    """
-    return {
-        f"{split}_loss": evaluation.loss,
-        f"{split}_accuracy": evaluation.accuracy,
-        f"ensemble_{split}_loss": _mean_remaining_loss(evaluation.loss, aside),
-        f"ensemble_{split}_nll": evaluation.ensemble_nll,
-        f"ensemble_{split}_accuracy": evaluation.ensemble_accuracy,
-    }
-
-
-def compute_member_disagreement(evaluation: Evaluation, aside: Sequence[int] = ()) -> _Metrics:
-    """What an epoch's line says of how often members differ on the test images.
-
-    Args:
-      evaluation: the members on them.
-      aside: the places of members set aside, who are left out; their metrics are NaN.
-    """
-    members = np.arange(len(evaluation.loss))
-    there = np.setdiff1d(members, np.array(aside, np.intp))
-    whole = len(there) == len(members)
-    differ = disagreement.measure_disagreement(evaluation.probabilities[slice(None) if whole else there])
-    each = np.full(len(members), np.nan)
-    each[there] = differ.of_members
-    return {"disagreement": differ.pairwise, "member_disagreement": each}

@@ -12,22 +12,26 @@ from typing import Any
 import jax
 import numpy as np
 
-from ensemble.engine import Evaluation, Trainer, TrainingMetrics
+from ensemble.config import REGRESSION
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, limit_stop_checks
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import read_device_info
 from ensemble.runs import status as statuses
+from ensemble.runs.checkpoints.earlier_checkpoint import read_earlier_checkpoint
 from ensemble.runs.checkpoints.manager import Checkpoints, count_tree_bytes
-from ensemble.runs.history import PREDICTION_FOLDERS, drop_predictions, write_predictions
-from ensemble.runs.parameters import drop_parameters, write_parameters
+from ensemble.runs.epoch_files import write_epoch_arrays
+from ensemble.runs.history import PREDICTION_FOLDERS, drop_predictions
+from ensemble.runs.numeric.numeric_predictions import CURVE
+from ensemble.runs.parameters import drop_excess_epochs, drop_parameters, write_parameters
 from ensemble.runs.status import Status, build_blank_best_fields, build_epoch_status_fields, is_training_over
-from ensemble.runs.store import Run, require_training_config
+from ensemble.runs.store import Run, require_run_settings
 from ensemble.runs.training import fold_predictions, weight_averages
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.divergence import DivergenceMonitor
 from ensemble.runs.training.host_snapshot import HostSnapshot, copy_unless_owned
-from ensemble.runs.training.progress import Progress, compute_member_disagreement, compute_split_metrics
+from ensemble.runs.training.progress import JudgedMembers, Progress, StepMetrics
 from ensemble.runs.training.record_writer import RecordedStatus, RecordWriter
+from ensemble.runs.training.task_records import AnyTrainer, create_task_records, describe_broken_network
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.records.json_lines import Line, append_line, convert_to_json, keep_matching_lines, read_lines
 
@@ -75,26 +79,25 @@ class RunRecorder:
 
     progress: Progress
 
-    def __init__(self, task: TrainingTask, trainer: Trainer, place: int = 0, runs: int = 1) -> None:
+    def __init__(self, task: TrainingTask, trainer: AnyTrainer, place: int = 0, runs: int = 1) -> None:
         self.run, self._report = task.run, task.report
         self.stop = limit_stop_checks(task.stop) if task.in_background else task.stop
         self._writer = RecordWriter(task.in_background)
         self._status = RecordedStatus(task.status, self._writer)
-        self._config = require_training_config(task.run)
+        self._config = require_run_settings(task.run)
         self._trainer, self.place, self._runs = trainer, place, runs
-        weight_averages.check_weight_averaging(task.run)
+        self._records = create_task_records(trainer)
+        if self._config.swa_epochs:
+            weight_averages.check_weight_averaging(task.run)
         members = len(task.run.member_numbers)
         self.own_members = slice(place * members, (place + 1) * members)
         self._history = task.run.path / "history.jsonl"
         self._checkpoints = Checkpoints(task.run.path)
         self._saved = time.monotonic()
         self._clock = TrainingClock(
-            self._config,
-            trainer.steps_per_epoch,
-            len(trainer.dataset.test_labels),
-            task.status.status.compile_seconds or 0.0,
+            self._config, trainer.steps_per_epoch, trainer.test_size, task.status.status.compile_seconds or 0.0
         )
-        self._lost = DivergenceMonitor(task.run, self.freeze_members, self._status)
+        self._lost = DivergenceMonitor(task.run, self.freeze_members, self._status, describe_broken_network(trainer))
         # A group's lines stand at the same steps as those of the others.
         lines = max(1, trainer.steps_per_epoch // _LINES_PER_EPOCH)
         self._line_steps = None if task.run.has_all_members else lines
@@ -103,8 +106,9 @@ class RunRecorder:
         """The members at the run's last checkpoint, leaves (M, …); None at its beginning."""
         self._update_status(message="Compiling the training step.")
         blank = jax.tree.map(lambda leaf: leaf[self.own_members], self._trainer.create_blank_state())
-        place = Progress.blank(blank, len(self.run.member_numbers), self._trainer.steps_per_epoch)
-        restored = self._checkpoints.restore(place)
+        members, steps = len(self.run.member_numbers), self._trainer.steps_per_epoch
+        place = Progress.blank(blank, members, steps, self.run.task)
+        restored = self._checkpoints.restore(place) or read_earlier_checkpoint(self.run.path, place)
         self.progress = restored or place
         state, self.progress.state = self.progress.state, None  # A copy here would cost memory.
         return state if restored else None
@@ -124,7 +128,7 @@ class RunRecorder:
         """Note seconds of compiling for so many runs: each is told its share, as of training."""
         self._clock.record_compile_time(seconds / sharing)
 
-    def record_steps(self, metrics: TrainingMetrics, count: int, seconds: float, sharing: int = 1) -> Outcome | None:
+    def record_steps(self, metrics: StepMetrics, count: int, seconds: float, sharing: int = 1) -> Outcome | None:
         """Write down a call of so many steps; how the run ended where it did by what they say.
 
         Args:
@@ -138,13 +142,13 @@ class RunRecorder:
         progress.seconds += seconds / sharing
         whole, outcome = self._lost.check_step_losses(metrics, count)
         if whole:
-            for line in progress.record_history_lines(metrics, whole, self._line_steps):
+            for line in progress.record_history_lines(metrics, whole, self._records.summarize_steps, self._line_steps):
                 self._append_line({**line, **self._clock.summarize_now(progress.seconds)})
         self._update_status(**self._build_progress_fields())
         return outcome
 
     def record_epoch(
-        self, judged: Mapping[str, Evaluation], snapshot: HostSnapshot, seconds: float, sharing: int = 1
+        self, judged: Mapping[str, JudgedMembers], snapshot: HostSnapshot, seconds: float, sharing: int = 1
     ) -> Outcome | None:
         """Write down an epoch whose steps are done; how the run ended where it did by that.
 
@@ -159,14 +163,13 @@ class RunRecorder:
         epoch = progress.evaluated + 1
         if self._lost.check_epoch_losses(judged):
             return self._lost.outcome  # None where others go on: they are judged again, alone
-        line = {"kind": "epoch", **progress.history_position(), **progress.training_metrics()}
-        for split, evaluation in judged.items():
-            self._write_predictions(split, epoch, evaluation.probabilities)
-            line |= compute_split_metrics(split, evaluation, progress.diverged_members)
-        differ = compute_member_disagreement(judged["test"], progress.diverged_members)
-        line = convert_to_json({**line, **differ, **self._clock.summarize_now(progress.seconds)})
+        line = {"kind": "epoch", **progress.history_position(), **self._records.summarize_steps(progress)}
+        line |= self._records.summarize_epoch(judged, progress.diverged_members)
+        line = convert_to_json({**line, **self._clock.summarize_now(progress.seconds)})
         summary = build_epoch_status_fields(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
+        for folder, arrays in self._records.list_predictions(judged).items():
+            self._write_predictions(folder, epoch, best, arrays)
         self._write_parameters(epoch, best, snapshot.select_params(self.own_members))
         self._append_line(line)
         progress.close_epoch()
@@ -234,12 +237,14 @@ class RunRecorder:
             return line["epoch"] <= done.evaluated if of_epoch else line["step"] <= done.step
 
         keep_matching_lines(self._history, is_before_checkpoint)
-        drop_predictions(self.run.path, after=done.evaluated)
-        drop_predictions(self.run.path, after=done.evaluated, what="validation")
+        for what in (*PREDICTION_FOLDERS.values(), CURVE):
+            drop_predictions(self.run.path, after=done.evaluated, what=what)
         drop_parameters(self.run.path, after=done.evaluated)
         self._status.update(**build_blank_best_fields(self._config))
         for line in read_lines(self._history, len(self.run.member_numbers)):
-            if line["kind"] == "epoch" and line.get("ensemble_test_accuracy") is not None:
+            if line["kind"] == "epoch" and (
+                self.run.task == REGRESSION or line.get("ensemble_test_accuracy") is not None
+            ):
                 self._status.update(**build_epoch_status_fields(self._status.status, line))
 
     @property
@@ -252,9 +257,16 @@ class RunRecorder:
     def _append_line(self, line: Line) -> None:
         self._writer.submit(lambda: append_line(self._history, line))
 
-    def _write_predictions(self, split: str, epoch: int, probabilities: np.ndarray) -> None:
-        (kept, size), folder = self._keep_arrays(probabilities), PREDICTION_FOLDERS[split]
-        self._writer.submit(lambda: write_predictions(self.run.path, epoch, kept, folder), size)
+    def _write_predictions(self, what: str, epoch: int, best: int, arrays: dict[str, np.ndarray]) -> None:
+        (kept, size), folder = self._keep_arrays(arrays), self.run.path
+        drops = self.run.task == REGRESSION and self.run.has_all_members
+
+        def write_arrays() -> None:
+            write_epoch_arrays(folder, what, epoch, kept)
+            if drops:
+                drop_excess_epochs(folder, what, epoch, best)
+
+        self._writer.submit(write_arrays, size)
 
     def _write_parameters(self, epoch: int, best: int, params: Any) -> None:
         (kept, size), averaged = self._keep_arrays(params), self._config.averaged_epochs

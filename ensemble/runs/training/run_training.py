@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ensemble.config import CLASSIFICATION
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import prepare_jax
@@ -31,7 +32,7 @@ def train_run(
     from ensemble.runs.training.session import TrainingSession
     from ensemble.runs.training.teacher_targets import prepare_teacher_targets
 
-    if not prepare_teacher_targets(run, stop):
+    if run.task == CLASSIFICATION and not prepare_teacher_targets(run, stop):
         return STOPPED_OUTCOME
     task = TrainingTask(run, status, stop, report, in_background=not synchronous)
     with TrainingSession([task]) as session:

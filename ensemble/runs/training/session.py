@@ -12,22 +12,21 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ensemble.config import MIN_GROUP_MEMBERS, member_values
-from ensemble.engine import CallPacer, Trainer, choose_devices
+from ensemble.engine import CallPacer, choose_devices
 from ensemble.jobs.outcome import STOPPED_OUTCOME, Outcome, run_to_outcome
 from ensemble.machine.bfloat16_plans import Bfloat16Methods
-from ensemble.runs.store import Run, require_training_config
-from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.store import Run, require_run_settings
 from ensemble.runs.training.host_snapshot import HostSnapshot
 from ensemble.runs.training.progress import evaluate_splits
 from ensemble.runs.training.run_recorder import RunRecorder, TrainingTask
 from ensemble.runs.training.start_state import create_start_state
-from ensemble.runs.training.teacher_targets import load_teacher_targets
+from ensemble.runs.training.task_records import create_run_trainer
 from ensemble.storage.atomic_files import read_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
 
 
 @dataclass(frozen=True)
-class DevicesFile:
+class _DevicesFile:
     """What is read of a devices.json: how many devices the run began with."""
 
     used: Annotated[int, NumberRange(1, 2**20)]
@@ -51,17 +50,8 @@ class TrainingSession:
     def __init__(self, tasks: Sequence[TrainingTask]) -> None:
         runs = [task.run for task in tasks]
         first, together = runs[0], _combine_run_members(runs) if len(runs) > 1 else {}
-        self._trainer = Trainer(
-            require_training_config(first),
-            load_run_dataset(first),
-            _choose_run_devices(first),
-            **{
-                "numbers": first.member_numbers,
-                "products": _load_product_plan(first),
-                "targets": load_teacher_targets(first),
-                **together,
-            },
-        )
+        devices, products = _choose_run_devices(first), _load_product_plan(first)
+        self._trainer = create_run_trainer(first, devices, products, **together)
         self._live = [RunRecorder(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)]
         self._alone = len(runs) == 1
         self._pace, self._can_test = CallPacer(), False
@@ -172,7 +162,7 @@ class TrainingSession:
 
 def _combine_run_members(runs: Sequence[Run]) -> dict[str, Any]:
     """What a trainer is told of several runs: their members one run after the other."""
-    each = [require_training_config(run).member_values for run in runs]
+    each = [require_run_settings(run).member_values for run in runs]
     values = {
         name: np.concatenate([run_values[name] for run_values in each]) for name in member_values.VARIABLE_SETTINGS
     }
@@ -196,7 +186,7 @@ def _choose_run_devices(run: Run) -> list[Any]:
     """
     most = None if run.has_all_members else max(1, len(run.member_numbers) // MIN_GROUP_MEMBERS)
     try:
-        used = parse_dataclass(DevicesFile, read_json(run.path / "devices.json")).used
+        used = parse_dataclass(_DevicesFile, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):
-        return choose_devices(require_training_config(run).devices)[:most]
+        return choose_devices(require_run_settings(run).devices)[:most]
     return choose_devices(0)[:used]

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from ensemble.engine import Trainer
 from ensemble.engine.step import create_members_from
 from ensemble.errors import RunError
 from ensemble.runs.start_weights import WEIGHTS_FILE
 from ensemble.runs.store import Run
+from ensemble.runs.training.task_records import AnyTrainer
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npz import read_arrays
 
 
-def create_start_state(run: Run, trainer: Trainer) -> Any:
+def create_start_state(run: Run, trainer: AnyTrainer) -> Any:
     """The members before their first step, (M, …), from the weights in their run's folder.
 
     Returns:

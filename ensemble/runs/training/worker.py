@@ -15,7 +15,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import ReportStatus
 from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find_run, require_training_config
+from ensemble.runs.store import Run, find_run, require_run_settings
 from ensemble.runs.training.run_training import train_run
 
 
@@ -44,7 +44,7 @@ def execute_run(
         lambda status, stop: begin(run, status, stop, report),
         report,
         stop,
-        require_training_config(run).devices,
+        require_run_settings(run).devices,
         turn=turn,
     )
     return find_run(run_id)

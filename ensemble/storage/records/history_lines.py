@@ -58,7 +58,7 @@ class _ValidationLine(TypedDict):
 
 
 class _EvaluationLine(TypedDict):
-    """Of an epoch, which closes with the whole test set."""
+    """Of an epoch of a classification, which closes with the whole test set."""
 
     epoch: Count
     train_loss: _MemberMetrics
@@ -69,6 +69,24 @@ class _EvaluationLine(TypedDict):
     ensemble_test_accuracy: NotRequired[Share | None]
     disagreement: NotRequired[Share | None]
     member_disagreement: NotRequired[_MemberShares]
+
+
+class _RegressionLine(TypedDict):
+    """Of an epoch of a regression, in the unit of its targets."""
+
+    epoch: Count
+    train_loss: NotRequired[_MemberMetrics]
+    train_rmse: NotRequired[_MemberMetrics]
+    test_rmse: _MemberMetrics
+    test_nll: _MemberMetrics
+    test_crps: _MemberMetrics
+    ensemble_test_rmse: MetricValue | None
+    ensemble_test_nll: MetricValue | None
+    ensemble_test_crps: MetricValue | None
+    validation_rmse: NotRequired[_MemberMetrics]
+    validation_nll: NotRequired[_MemberMetrics]
+    ensemble_validation_rmse: NotRequired[MetricValue | None]
+    ensemble_validation_nll: NotRequired[MetricValue | None]
 
 
 class _CompileLine(TypedDict):
@@ -113,6 +131,8 @@ MEMBER_FIELDS = (
     "test_loss",
     "test_accuracy",
     "member_disagreement",
+    "train_rmse",
+    *(f"{split}_{name}" for split in ("validation", "test") for name in ("rmse", "nll", "crps")),
 )
 
 
@@ -120,7 +140,9 @@ def is_valid_line(line: Any, members: int | None = None) -> bool:
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         return False
     try:
-        for form in _LINE_KINDS.get(line["kind"], (_LinePosition,)):
+        is_regression = line["kind"] == "epoch" and "test_rmse" in line
+        forms = (_TrainingLine, _RegressionLine) if is_regression else _LINE_KINDS.get(line["kind"], (_LinePosition,))
+        for form in forms:
             check_json_value(form, line, "line")
     except ValueError:
         return False

@@ -104,6 +104,8 @@ def parse_history_line(row: bytes, members: int | None = None) -> Line | None:
         line = parse_json(row)
     except ValueError:
         return None
+    if isinstance(line, dict) and line.get("kind") == "numeric_epoch":  # of a regression of version 1.0
+        line["kind"] = "epoch"
     return line if is_valid_line(line, members) else None
 
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison.run_groups import group_runs
-from ensemble.numeric.numeric_store import read_numeric_run
 from ensemble.runs.annotations.tags import is_sweep_tag
+from ensemble.runs.store import read_regression_run
 from ensemble.ui.compare import selected_runs
 from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
 from ensemble.ui.frame import report_download
@@ -118,7 +118,7 @@ def _compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 
 
 def show_comparison_problems(selection: SelectedRuns) -> None:
-    numeric_runs = [run for run_id in selection.missing if (run := read_numeric_run(run_id))]
+    numeric_runs = [run for run_id in selection.missing if (run := read_regression_run(run_id))]
     for run in numeric_runs[:_MAX_NUMERIC_LINKS]:
         run_panel.show_numeric_run_notice(run)
     numeric_ids = {run.id for run in numeric_runs}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensemble import runs
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
@@ -86,7 +87,8 @@ def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> Selec
 def _find_recent_run(run_id: str) -> runs.Run | None:
     """A run that is not in the list yet, which may be two seconds old."""
     with suppress(RunError):
-        return runs.find_run(run_id)
+        run = runs.find_run(run_id)
+        return run if run.task == CLASSIFICATION else None
     return None
 
 

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
+from ensemble import config
 from ensemble.acquisition.learning_job import LEARNING
-from ensemble.jobs.kinds import NUMERIC, SWEEP, TRAINING
+from ensemble.jobs.kinds import SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, list_queued_jobs
 from ensemble.regression.regression_job import REGRESSION
 from ensemble.shift.stress_job import STRESS
@@ -21,7 +22,6 @@ SCREENS = {
     STRESS: ("pages/inspect.py", address.RUN),
     REGRESSION: ("pages/parallel.py", address.SOLVE),
     SWEEP: ("pages/tune.py", address.SWEEP),
-    NUMERIC: ("pages/numbers.py", address.RUN),
     LEARNING: ("pages/labels.py", address.LEARNING),
 }
 
@@ -53,6 +53,7 @@ def _show_queued_job(job: QueuedJob, sentence: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
+        page = "pages/numbers.py" if job.task == config.REGRESSION else page
         st.page_link(page, label=escaping.escape_markdown(format_run_name(job)), query_params=word.build_query(job.id))
         st.caption(f"{job.kind.title} · {escaping.escape_markdown(sentence)}")
     else:

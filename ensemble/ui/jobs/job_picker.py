@@ -46,7 +46,7 @@ def select_shown_job(screen: JobScreen[J]) -> _JobChoice[J]:
     The address is what a refresh, a second tab and a link share, so what was chosen is written
     there.
     """
-    find, name = screen.store.find, screen.memory_name
+    find, name = screen.find, screen.memory_name
     launched, when = tab.job_next[name]
     if launched and time.monotonic() - when < LAUNCHED_JOB_TIMEOUT_S:
         with contextlib.suppress(RunError):
@@ -149,7 +149,7 @@ def switch_shown_job(screen: JobScreen[J], key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
     del tab.job_next[screen.memory_name]
     with contextlib.suppress(RunError):
-        remember_shown_job(screen, screen.store.find(widget_state.get_widget_value(key)))
+        remember_shown_job(screen, screen.find(widget_state.get_widget_value(key)))
         _clear_dependent_words(screen)
 
 

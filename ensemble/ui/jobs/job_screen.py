@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
+from ensemble.errors import UnknownRunError
 from ensemble.jobs.job import Job
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.jobs.store import JobStore, StoredJob
@@ -30,6 +31,7 @@ class JobScreen(Generic[J]):
       dependent_words: further words of the address, which are about the one that is shown.
       memory: under which the tab remembers what it shows; "" for the word in the address. Screens
         about different kinds that share a word have their own.
+      explain_refusal: why a job of the store is not for this screen, a sentence; "" if it is.
     """
 
     store: JobStore[J, Any, Any]
@@ -41,13 +43,21 @@ class JobScreen(Generic[J]):
     describe_details: Callable[[J], str] = lambda job: ""
     dependent_words: tuple[QueryParameter[Any], ...] = ()
     memory: str = ""
+    explain_refusal: Callable[[J], str] = lambda job: ""
 
     @property
     def memory_name(self) -> str:
         return self.memory or self.word.name
 
     def list_jobs(self) -> list[J]:
-        return list_store_jobs(self.store)
+        return [job for job in list_store_jobs(self.store) if not self.explain_refusal(job)]
+
+    def find(self, job_id: str) -> J:
+        """The job with this id; UnknownRunError also of one that is not for this screen."""
+        job = self.store.find(job_id)
+        if sentence := self.explain_refusal(job):
+            raise UnknownRunError(sentence)
+        return job
 
 
 def list_store_jobs(store: JobStore[J, Any, Any]) -> list[J]:

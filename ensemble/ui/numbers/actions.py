@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.store import Run
 from ensemble.ui.jobs import deletion
 from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.runs import run_action_panel, run_actions
 from ensemble.wording.run_names import format_run_name
 
 
-def show_numeric_actions(run: NumericRun) -> None:
+def show_numeric_actions(run: Run) -> None:
     with st.container(border=True, key="run_actions"):
         if deletion.is_deletion_requested(NUMERIC_SCREEN, run):
             deletion.show_delete_confirmation(

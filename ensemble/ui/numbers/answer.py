@@ -3,9 +3,9 @@
 import streamlit as st
 
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_predictions import select_numeric_epoch
-from ensemble.numeric.numeric_store import NumericRun
 from ensemble.runs.history import list_prediction_epochs
+from ensemble.runs.numeric.numeric_predictions import select_numeric_epoch
+from ensemble.runs.store import Run
 from ensemble.ui.numbers import comparison, loader
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.shared import address, guard
@@ -24,7 +24,7 @@ _CLASSES_NOTE = (
 )
 
 
-def show_numeric_run(run: NumericRun) -> None:
+def show_numeric_run(run: Run) -> None:
     if not list_prediction_epochs(run.id):
         st.info("It has no predictions: there is nothing to judge.", icon=":material/hourglass_empty:")
         return
@@ -56,7 +56,7 @@ def _show_numeric_headline(numbers: EvaluatedNumbers) -> None:
     st.caption("  \n".join(evidence))
 
 
-def _offer_epochs(run: NumericRun) -> Choice:
+def _offer_epochs(run: Run) -> Choice:
     kept = list_prediction_epochs(run.id)
     values = {str(epoch): str(epoch) for epoch in kept}
     return Choice(
@@ -70,11 +70,11 @@ def _offer_epochs(run: NumericRun) -> Choice:
     )
 
 
-def _read_shown_epoch(run: NumericRun) -> int:
+def _read_shown_epoch(run: Run) -> int:
     return int(read_view_choice(_offer_epochs(run)))
 
 
-def _ask_epoch(run: NumericRun) -> View:
+def _ask_epoch(run: Run) -> View:
     choice = _offer_epochs(run)
     if len(choice.values) > 1:
         yield choice

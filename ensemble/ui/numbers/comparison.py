@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_store import NumericRun, find_numeric_run
+from ensemble.runs.store import Run, find_regression_run
 from ensemble.ui.numbers import loader
 from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.render import read_view_choice, render_view
@@ -14,7 +14,7 @@ from ensemble.views.parts import Choice, View
 from ensemble.wording.run_names import format_unique_run_name
 
 
-def show_numeric_comparison(numbers: EvaluatedNumbers, run: NumericRun) -> None:
+def show_numeric_comparison(numbers: EvaluatedNumbers, run: Run) -> None:
     """Show the control for the other run, and how far the errors of both differ."""
     others = [other for other in NUMERIC_SCREEN.list_jobs() if other.id != run.id]
     if not others:
@@ -31,7 +31,7 @@ def show_numeric_comparison(numbers: EvaluatedNumbers, run: NumericRun) -> None:
 
     render_view(ask_other_run(), job=run)
     try:
-        other = loader.load_evaluated_numbers(find_numeric_run(read_view_choice(choice)), None)
+        other = loader.load_evaluated_numbers(find_regression_run(read_view_choice(choice)), None)
     except RunError as error:
         guard.show_error_message(error)
         return

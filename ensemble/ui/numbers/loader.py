@@ -5,14 +5,14 @@ What is returned is shared between tabs, with all that is computed of it: treat 
 
 import streamlit as st
 
-from ensemble.numeric.numeric_predictions import TARGETS_FILE, select_numeric_epoch
-from ensemble.numeric.numeric_store import NumericRun
 from ensemble.runs.epoch_files import locate_epoch_file
+from ensemble.runs.numeric.numeric_predictions import TARGETS_FILE, select_numeric_epoch
+from ensemble.runs.store import Run
 from ensemble.ui.shared import loaders
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
 
 
-def load_evaluated_numbers(run: NumericRun, epoch: int | None) -> EvaluatedNumbers:
+def load_evaluated_numbers(run: Run, epoch: int | None) -> EvaluatedNumbers:
     """A run's epoch; by default the one that is shown unless another is named.
 
     Raises:
@@ -33,6 +33,6 @@ def load_evaluated_numbers(run: NumericRun, epoch: int | None) -> EvaluatedNumbe
 # Ten members on 10,000 examples take 2 MB.
 @st.cache_resource(max_entries=8, show_spinner="Computing …")
 def _read_evaluated_numbers(
-    folder: str, epoch: int, versions: tuple[tuple[int, int], ...], name: str, _run: NumericRun
+    folder: str, epoch: int, versions: tuple[tuple[int, int], ...], name: str, _run: Run
 ) -> EvaluatedNumbers:
     return evaluate_numeric_run(_run, epoch)

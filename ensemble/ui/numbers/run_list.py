@@ -6,7 +6,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.store import Run
 from ensemble.ui.jobs.job_screen import find_displayed_state
 from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.predictions import downloads
@@ -47,14 +47,14 @@ def show_numeric_runs() -> None:
             st.page_link("pages/numbers.py", label="All of them on Numbers", width="content")
 
 
-def _tabulate_numeric_runs(every: Sequence[NumericRun]) -> pd.DataFrame:
+def _tabulate_numeric_runs(every: Sequence[Run]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
                 "name": format_run_name(run),
                 "state": find_displayed_state(run),
                 "predicts": " in ".join(filter(None, (run.target_name, run.unit))) or "numbers",
-                "members": run.members,
+                "members": run.config.members,
                 "RMSE": format_significant(run.status.ensemble_test_rmse),
                 "NLL": format_significant(run.status.ensemble_test_nll),
                 "CRPS": format_significant(run.status.ensemble_test_crps),

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from ensemble import runs
+from ensemble.config import REGRESSION
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun
+from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task
 from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import JobScreen, find_displayed_state
@@ -13,15 +14,15 @@ from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_run_name
 
 
-def describe_numeric_run(run: NumericRun) -> str:
+def describe_numeric_run(run: Run) -> str:
     unit = f" in {run.unit}" if run.unit else ""
     where = "trained elsewhere" if run.settings is None else "trained here"
-    parts = [formats.format_count(run.members, "member"), f"{run.target_name or 'numbers'}{unit}"]
+    parts = [formats.format_count(run.config.members, "member"), f"{run.target_name or 'numbers'}{unit}"]
     return " · ".join([*parts, where])
 
 
-NUMERIC_SCREEN: JobScreen[NumericRun] = JobScreen(
-    NUMERIC_STORE,
+NUMERIC_SCREEN: JobScreen[Run] = JobScreen(
+    RUN_STORE,
     address.RUN,
     "numeric_",
     "run",
@@ -30,10 +31,11 @@ NUMERIC_SCREEN: JobScreen[NumericRun] = JobScreen(
     describe_details=describe_numeric_run,
     dependent_words=(address.EPOCH,),
     memory="numbers",
+    explain_refusal=lambda run: explain_wrong_task(run, REGRESSION),
 )
 
 
-def show_numeric_header(run: NumericRun) -> None:
+def show_numeric_header(run: Run) -> None:
     full = (
         f"**{escaping.escape_markdown(format_run_name(run))}**  \n"
         f"{escaping.escape_markdown(describe_numeric_run(run))}  \n"

@@ -26,7 +26,7 @@ _PMAP_LABELS = {
     "without": "Without pmap",
     "faster": "What is faster here",
 }
-FIELD_LABELS = {
+_FIELD_LABELS = {
     "dataset": "Data",
     "linesearch": "Line search",
     "stepsize": "Step size, 0 searches",
@@ -56,7 +56,7 @@ def show_regression_setting(name: str) -> None:
     draw_field_control(
         field,
         format_regression_key(name),
-        FIELD_LABELS.get(name, name.capitalize()),
+        _FIELD_LABELS.get(name, name.capitalize()),
         typed=True,
         step=_FIELD_STEPS.get(name, 1),
         **about,
@@ -72,7 +72,7 @@ def show_regression_dataset_control() -> None:
     draw_field_control(
         _REGRESSION_FIELDS["dataset"],
         held,
-        FIELD_LABELS["dataset"],
+        _FIELD_LABELS["dataset"],
         choices=there,
         format_func=_DATASET_TITLES.__getitem__,
     )

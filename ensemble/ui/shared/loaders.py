@@ -13,12 +13,12 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets, regression, runs
+from ensemble.config import CLASSIFICATION
 from ensemble.datasets import Dataset
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import find_run_folder
 from ensemble.jobs.leftovers import Leftover, list_leftovers
 from ensemble.jobs.placement import read_place_name
-from ensemble.numeric.numeric_store import list_unreadable_numeric_runs
 from ensemble.runs.checkpoints.removal import delete_expired_checkpoints
 from ensemble.runs.store import RUN_STORE
 from ensemble.runs.test_set import LABELS_FILE
@@ -122,8 +122,8 @@ def forget_test_sets() -> None:
 
 
 def list_cached_runs() -> list[runs.Run]:
-    """Every run, newest first, at most two seconds old."""
-    return job_screen.list_store_jobs(RUN_STORE)
+    """Every run that classifies images, newest first, at most two seconds old."""
+    return [run for run in job_screen.list_store_jobs(RUN_STORE) if run.task == CLASSIFICATION]
 
 
 def forget_runs() -> None:
@@ -140,7 +140,7 @@ def list_unreadable_runs() -> dict[str, str]:
 
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
 def _list_cached_unreadable_runs(folder: str) -> dict[str, str]:
-    return {**regression.list_unreadable_regressions(), **list_unreadable_numeric_runs(), **runs.list_unreadable_runs()}
+    return {**regression.list_unreadable_regressions(), **runs.list_unreadable_runs()}
 
 
 def list_old_leftovers() -> list[Leftover]:

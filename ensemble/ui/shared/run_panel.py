@@ -5,10 +5,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from ensemble import runs
-from ensemble.numeric.numeric_store import NumericRun, read_numeric_run
+from ensemble.config import CLASSIFICATION
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.start_weights import identify_start_weights
-from ensemble.runs.store import RUN_STORE
+from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task, read_regression_run
 from ensemble.ui.frame import plain_words, report_download
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import JobScreen
@@ -26,6 +26,7 @@ RUN_SCREEN = JobScreen(
     "run",
     first_step="Start with a first run",
     deletion_question_end=" with its curves, predictions and checkpoints? It cannot be brought back.",
+    explain_refusal=lambda run: explain_wrong_task(run, CLASSIFICATION),
 )
 
 
@@ -47,14 +48,14 @@ def show_run_screen(
 
 def show_missing_run(problem: str) -> None:
     """What is wrong with the run in the address; of one that predicts numbers, where it is shown."""
-    if run := read_numeric_run(address.RUN.read() or ""):
+    if run := read_regression_run(address.RUN.read() or ""):
         show_numeric_run_notice(run)
         job_picker.show_way_on(RUN_SCREEN)
     else:
         job_picker.show_missing_job(RUN_SCREEN, problem)
 
 
-def show_numeric_run_notice(run: NumericRun) -> None:
+def show_numeric_run_notice(run: Run) -> None:
     name = escaping.escape_markdown(format_run_name(run))
     st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
     st.page_link(

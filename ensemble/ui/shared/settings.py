@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from ensemble import architectures
-from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.config import AnyConfig, AnyTrainingConfig, EnsembleConfig, ImportedConfig
+from ensemble.settings import list_setting_fields
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.ui.shared.tab import tab
@@ -43,7 +44,13 @@ SLIDER_VALUES = {
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }
 # Settings whose name alone says too little.
-SETTING_TITLES = {"vary": "Differs by member", "adversarial": "Adversarial step"}
+SETTING_TITLES = {
+    "vary": "Differs by member",
+    "adversarial": "Adversarial step",
+    "beta": "β of the β-NLL",
+    "test": "Test share",
+}
+_TABLE_FIELDS = ("depth", "beta", "test", "split_seed")  # that a regression alone has
 # What 0 groups are on the slider.
 _AUTOMATIC_GROUPS = "as is fastest"
 
@@ -129,12 +136,12 @@ def collect_run_config() -> EnsembleConfig:
     return EnsembleConfig.from_dict({name: get_run_setting(name) for name in RUN_FIELDS})
 
 
-def summarize_run_settings(config: EnsembleConfig | ImportedConfig) -> str:
+def summarize_run_settings(config: AnyConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
     if isinstance(config, ImportedConfig):
         return f"{formats.format_count(config.members, 'member')} · {summarize_unnamed_settings(config)}"
     first = [formats.format_count(config.members, "member")]
-    if config.network != RUN_FIELDS["network"].default:
+    if isinstance(config, EnsembleConfig) and config.network != RUN_FIELDS["network"].default:
         first.append(architectures.format_short_network_title(config.network))
     return " · ".join(
         [
@@ -145,7 +152,7 @@ def summarize_run_settings(config: EnsembleConfig | ImportedConfig) -> str:
     )
 
 
-def summarize_unnamed_settings(config: EnsembleConfig | ImportedConfig) -> str:
+def summarize_unnamed_settings(config: AnyConfig) -> str:
     """As `summarize_run_settings`, without members, network, rate, dataset: its name has them."""
     if isinstance(config, ImportedConfig):
         epochs = f"{formats.format_count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
@@ -153,7 +160,7 @@ def summarize_unnamed_settings(config: EnsembleConfig | ImportedConfig) -> str:
     return _summarize_training_settings(config)
 
 
-def _summarize_training_settings(config: EnsembleConfig) -> str:
+def _summarize_training_settings(config: AnyTrainingConfig) -> str:
     """Momentum, epochs, batch and seed, and of the other settings those that are not as usual.
 
     At the end the whole name of a network of one's own, of which a run's name has but a part.
@@ -168,7 +175,8 @@ def _summarize_training_settings(config: EnsembleConfig) -> str:
     if "weight_decay" in member_settings.collect_varied_settings(config):
         parts.append(f"weight decay {member_settings.format_run_setting(config, 'weight_decay')}")
         del values["weight_decay"]
-    return " · ".join([*parts, *_list_changed_run_settings(values), *own])
+    changed = list_changed_run_settings(values, type(config))
+    return " · ".join([*parts, *changed, *own])
 
 
 def describe_changed_run_controls() -> str:
@@ -176,7 +184,7 @@ def describe_changed_run_controls() -> str:
         name: widget_state.get_widget_value(format_setting_key(name), None)
         for name in (*SUMMARY_FIELDS, "seed", "vary")
     }
-    changed = _list_changed_run_settings(held)
+    changed = list_changed_run_settings(held)
     if held["seed"]:
         changed.insert(0, f"seed {held['seed']}")
     if held["vary"]:
@@ -184,11 +192,13 @@ def describe_changed_run_controls() -> str:
     return ", ".join(changed)
 
 
-def _list_changed_run_settings(values: dict[str, Any]) -> list[str]:
+def list_changed_run_settings(values: dict[str, Any], form: type[AnyTrainingConfig] = EnsembleConfig) -> list[str]:
+    defaults = {field.name: field.default for field in list_setting_fields(form)}
+    named = (name for name in (*SUMMARY_FIELDS, *_TABLE_FIELDS) if name in defaults)
     return [
         describe_run_setting(name, values[name])
-        for name in SUMMARY_FIELDS
-        if values.get(name) is not None and values[name] != RUN_FIELDS[name].default
+        for name in named
+        if values.get(name) is not None and values[name] != defaults[name]
     ]
 
 

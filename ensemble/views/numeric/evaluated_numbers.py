@@ -27,15 +27,15 @@ from ensemble.analysis.numeric.numeric_evaluation import (
     evaluate_numbers,
 )
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
-from ensemble.numeric.numeric_predictions import (
+from ensemble.runs.history import list_prediction_epochs
+from ensemble.runs.numeric.numeric_predictions import (
     NumericCurve,
     read_numeric_curve,
     read_numeric_predictions,
     read_numeric_targets,
     select_numeric_epoch,
 )
-from ensemble.numeric.numeric_store import NumericRun, list_numeric_member_names
-from ensemble.runs.history import list_prediction_epochs
+from ensemble.runs.store import Run, list_regression_member_names
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.wording.run_names import format_run_name
 
@@ -63,7 +63,7 @@ class EvaluatedNumbers:
     predicted: NumericEnsemble
     targets: Doubles
     member_names: Sequence[str]
-    run: NumericRun | None = None
+    run: Run | None = None
     epoch: int = 1
     epochs: Sequence[int] = (1,)
     unit: str = ""
@@ -144,7 +144,7 @@ class EvaluatedNumbers:
         return MAIN_LEVEL, compute_conformal_interval(self.predicted, factor)
 
 
-def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> EvaluatedNumbers:
+def evaluate_numeric_run(run: Run, epoch: int | None = None) -> EvaluatedNumbers:
     """The run after an epoch, by default that of `select_numeric_epoch`.
 
     Raises:
@@ -155,7 +155,7 @@ def evaluate_numeric_run(run: NumericRun, epoch: int | None = None) -> Evaluated
     return EvaluatedNumbers(
         predicted=read_numeric_predictions(run, epoch),
         targets=targets.values,
-        member_names=list_numeric_member_names(run, epoch),
+        member_names=list_regression_member_names(run, epoch),
         run=run,
         epoch=epoch,
         epochs=list_prediction_epochs(run.id),

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ensemble.analysis.numeric.numeric_comparison import NumericComparison, compare_numeric_ensembles
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_store import NumericRun
+from ensemble.runs.store import Run
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
@@ -43,21 +43,19 @@ def compare_evaluated_numbers(numbers: EvaluatedNumbers, other: EvaluatedNumbers
     )
 
 
-def have_same_settings(first: NumericRun | None, second: NumericRun | None) -> bool:
+def have_same_settings(first: Run | None, second: Run | None) -> bool:
     settings = [{**run.settings.as_dict(), "seed": 0} for run in (first, second) if run and run.settings]
     return len(settings) == 2 and settings[0] == settings[1]
 
 
-def list_comparison_sentences(
-    comparison: NumericComparison, run: NumericRun | None, other: NumericRun | None
-) -> list[str]:
+def list_comparison_sentences(comparison: NumericComparison, run: Run | None, other: Run | None) -> list[str]:
     """List the answer about a run against another, and what it rests on; each a sentence."""
     name, same = _describe_run(other), have_same_settings(run, other)
     answer = words.describe_numeric_comparison(comparison, name, has_same_settings=same)
     return [f"{answer}.", *words.list_comparison_evidence(comparison, name)]
 
 
-def _describe_run(run: NumericRun | None) -> str:
+def _describe_run(run: Run | None) -> str:
     return f"“{format_run_name(run)}”" if run else "what was given"
 
 

@@ -12,7 +12,7 @@ from ensemble.analysis.numeric.numeric_diagnosis import measure_mean_error
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, RIGHT_COLOR, WRONG_COLOR, Palette
-from ensemble.numeric.numeric_predictions import NumericCurve
+from ensemble.runs.numeric.numeric_predictions import NumericCurve
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Figure, Figures, Paragraph, View
 from ensemble.views.registry import RegisteredView

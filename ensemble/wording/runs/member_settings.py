@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ensemble.config import EnsembleConfig, ImportedConfig, member_values
+from ensemble.config import AnyConfig, AnyTrainingConfig, ImportedConfig, member_values
 from ensemble.errors import ConfigError
 from ensemble.runs.store import Run
 from ensemble.wording import formats
@@ -14,9 +14,9 @@ MAX_LISTED_VALUES = 7  # members whose values a line names; of more the first on
 _LEADING_VALUES = 3
 
 
-def collect_varied_settings(config: EnsembleConfig | ImportedConfig) -> dict[str, tuple[float, ...]]:
+def collect_varied_settings(config: AnyConfig) -> dict[str, tuple[float, ...]]:
     """What differs from member to member in a run: its values (M,) by setting; {} for nothing."""
-    return parse_varied_settings(config.vary, config.members) if isinstance(config, EnsembleConfig) else {}
+    return {} if isinstance(config, ImportedConfig) else parse_varied_settings(config.vary, config.members)
 
 
 def parse_varied_settings(text: str, members: int) -> dict[str, tuple[float, ...]]:
@@ -56,7 +56,7 @@ def format_value_range(values: Sequence[float]) -> str:
     return (" and " if len(value_texts) == 2 else " to ").join(ends)
 
 
-def format_run_setting(config: EnsembleConfig, name: str) -> str:
+def format_run_setting(config: AnyTrainingConfig, name: str) -> str:
     """A setting's value in a run, or all that its members have: "0.1", "0.01 to 1"."""
     values = collect_varied_settings(config).get(name)
     return format_value_range(values) if values else formats.format_plain_number(getattr(config, name))

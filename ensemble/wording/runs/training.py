@@ -20,9 +20,14 @@ def describe_training_progress(status: Status) -> str:
         words.append(f"epoch {min(at, status.epochs)} of {status.epochs}")
         words.append(f"step {status.step:,} of {status.steps:,}")
     if status.img_member_per_s:
-        words.append(f"{status.img_member_per_s:,.0f} img·member/s")
+        what = "img" if status.ensemble_test_rmse is None else "rows"
+        words.append(f"{status.img_member_per_s:,.0f} {what}·member/s")
     if status.ensemble_test_accuracy is not None:
         words.append(f"ensemble {formats.format_percent(status.ensemble_test_accuracy)}")
+    if status.ensemble_test_rmse is not None:
+        words.append(f"ensemble RMSE {formats.format_significant(status.ensemble_test_rmse)}")
+        if status.ensemble_test_nll is not None:
+            words.append(f"NLL {formats.format_significant(status.ensemble_test_nll)}")
     if status.seconds_left:
         words.append(f"{formats.format_duration(status.seconds_left)} left")
     if status.message and status.state in ACTIVE:

@@ -11,7 +11,7 @@ import optax
 import pytest
 from flax import linen as nn
 
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.engine import choose_devices
 from ensemble.engine.numeric import NumericTrainer, TrainingRows, numeric_trainer, predict_rows
 from ensemble.errors import ConfigError
@@ -40,12 +40,12 @@ def draw_rows() -> TrainingRows:
     return TrainingRows(x, y.astype(np.float32))
 
 
-def build_config(**more: Any) -> NumericConfig:
+def build_config(**more: Any) -> RegressionConfig:
     """Three members, small enough for a test."""
-    return NumericConfig(**{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more})
+    return RegressionConfig(**{"members": 3, "epochs": EPOCHS, "batch_size": 16, "width": 8, "seed": 5, **more})
 
 
-def train_plainly(config: NumericConfig, tx: optax.GradientTransformation) -> list[tuple[Any, list[float]]]:
+def train_plainly(config: RegressionConfig, tx: optax.GradientTransformation) -> list[tuple[Any, list[float]]]:
     """Each member's parameters and losses, by a loop that knows nothing of this package."""
     rows, module = draw_rows(), PlainNetwork()
     init = jax.jit(module.init)
@@ -90,7 +90,7 @@ def train_plainly(config: NumericConfig, tx: optax.GradientTransformation) -> li
     return trained
 
 
-def train_all(config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()) -> tuple[Any, np.ndarray]:
+def train_all(config: RegressionConfig, devices: int, cuts: tuple[int, ...] = ()) -> tuple[Any, np.ndarray]:
     """All members' parameters (M, …) and losses (M, steps), cut into calls at these steps."""
     trainer = NumericTrainer(config, draw_rows(), choose_devices(devices))
     state, losses = trainer.init_members(), []
@@ -98,7 +98,7 @@ def train_all(config: NumericConfig, devices: int, cuts: tuple[int, ...] = ()) -
         places = [0, *cuts, trainer.steps_per_epoch]
         for start, end in itertools.pairwise(places):
             state, metrics = trainer.train(state, epoch, start, end - start)
-            losses.append(metrics.nll)
+            losses.append(metrics.loss)
         if cuts:  # As a run does that is stopped and goes on.
             state = trainer.put(trainer.get(state))
     return trainer.get(state).params, np.concatenate(losses, axis=1)

@@ -5,7 +5,7 @@ import pytest
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.numeric_quality import measure_interval_coverage
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.engine import choose_devices
 from ensemble.engine.numeric import NumericTrainer, TrainingRows
 
@@ -29,7 +29,7 @@ def draw(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
 def test_planted_noise_is_recovered(beta: float) -> None:
     rng = np.random.default_rng(0)
     features, targets = draw(rng, TRAINING)
-    config = NumericConfig(members=5, epochs=40, batch_size=64, learning_rate=0.003, width=24, beta=beta)
+    config = RegressionConfig(members=5, epochs=40, batch_size=64, learning_rate=0.003, width=24, beta=beta)
     trainer = NumericTrainer(config, TrainingRows(features, targets), choose_devices(2))
     state = trainer.init_members()
     for epoch in range(1, config.epochs + 1):

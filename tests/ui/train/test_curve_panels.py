@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import hamming_loss, log_loss
 
 from ensemble.engine import Evaluation
-from ensemble.runs.training.progress import compute_member_disagreement, compute_split_metrics
+from ensemble.runs.training.task_records import compute_member_disagreement, compute_split_metrics
 from ensemble.storage.records.json_lines import convert_to_json
 from ensemble.ui.train import curve_panels
 from tests.analysis.draws import distributions

@@ -5,11 +5,11 @@ import functools
 import numpy as np
 import streamlit as st
 
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
-from ensemble.numeric.numeric_store import NumericRun
-from ensemble.numeric.training.numeric_launch import launch_numeric_run, prepare_numeric_table
+from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_numeric_table
+from ensemble.runs.store import Run
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
 from ensemble.ui.jobs import job_picker
@@ -22,8 +22,8 @@ from ensemble.ui.numbers.training.table_upload import SelectedTable
 from ensemble.wording import escaping, formats
 
 _NO_TABLE_REASON = "Upload a table first, and choose what to predict."
-QUICK_EXAMPLE = NumericConfig(epochs=30)
-_NumericPlan = tuple[NumericConfig, PreparedTable]
+QUICK_EXAMPLE = RegressionConfig(epochs=30)
+_NumericPlan = tuple[RegressionConfig, PreparedTable]
 
 
 def show_numeric_controls() -> None:
@@ -65,7 +65,7 @@ def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = Tru
     )
 
 
-def show_reuse_button(run: NumericRun) -> None:
+def show_reuse_button(run: Run) -> None:
     if run.settings:
         st.button(
             "Use these settings again",
@@ -111,5 +111,5 @@ def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = N
     )
 
 
-def _show_numbers_next(run: NumericRun) -> None:
+def _show_numbers_next(run: Run) -> None:
     job_picker.set_next_shown_job(NUMERIC_SCREEN, run)

@@ -7,12 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import runs
-from ensemble.numeric.numeric_store import NumericRun, find_numeric_run, resume_numeric_run
+from ensemble.runs.store import Run, find_regression_run, resume_run
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
-from ensemble.ui.numbers.training import numeric_settings as settings
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.guard import guard_page, show_error_message
+from ensemble.ui.shared.settings import summarize_run_settings
 from ensemble.ui.train import curve_panels, history
 from ensemble.ui.train.learning_curves import show_curve_panels
 from ensemble.ui.train.live import show_placeholder
@@ -23,7 +23,7 @@ from ensemble.wording.runs import numeric_training
 REFRESH_INTERVAL_S = 1.0
 
 
-def show_live_numbers(run: NumericRun) -> None:
+def show_live_numbers(run: Run) -> None:
     """A run that is trained here: all of it as it goes on, or how it ended; nothing of an import.
 
     While it is active this is drawn again every second; its own part of the page only.
@@ -39,7 +39,7 @@ def show_live_numbers(run: NumericRun) -> None:
 def _refresh_live_numbers(run_id: str, last_state: str) -> None:
     """The body of `show_live_numbers` while a run goes on."""
     with guard_page():
-        run = find_numeric_run(run_id)
+        run = find_regression_run(run_id)
         if find_displayed_state(run) != last_state:
             forget_jobs()
             st.rerun()
@@ -54,7 +54,7 @@ def _refresh_live_numbers(run_id: str, last_state: str) -> None:
             show_placeholder("The curves appear with the first epoch.")
 
 
-def show_numeric_training(run: NumericRun) -> None:
+def show_numeric_training(run: Run) -> None:
     """How a run that has ended learnt: its curves and its members; nothing of an import."""
     if run.settings is None or not (rows := load_numeric_history(run)):
         return
@@ -63,17 +63,17 @@ def show_numeric_training(run: NumericRun) -> None:
     _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
 
 
-def load_numeric_history(run: NumericRun) -> list[dict[str, Any]]:
+def load_numeric_history(run: Run) -> list[dict[str, Any]]:
     version = loaders.get_file_version(run.path / "history.jsonl")
     return _read_cached_history(str(run.path), version, run.id)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def _read_cached_history(folder: str, version: tuple[int, int], _run_id: str) -> list[dict[str, Any]]:
-    return [line for line in runs.read_history(_run_id) if line["kind"] == "numeric_epoch"]
+    return [line for line in runs.read_history(_run_id) if line["kind"] == "epoch"]
 
 
-def _show_numeric_progress(run: NumericRun) -> None:
+def _show_numeric_progress(run: Run) -> None:
     if run.state in ("finished", "imported"):
         if run.message:
             st.caption(escaping.escape_markdown(run.message))
@@ -82,17 +82,17 @@ def _show_numeric_progress(run: NumericRun) -> None:
         show_error_message(run.message)
         return
     detail = f"epoch {run.status.epoch} of {run.status.epochs}"
-    job_panel.show_job_progress(run, detail, prefix="numeric_", resume=lambda: resume_numeric_run(run.id))
+    job_panel.show_job_progress(run, detail, prefix="numeric_", resume=lambda: resume_run(run.id))
 
 
-def _show_numeric_curves(run: NumericRun, rows: list[dict[str, Any]]) -> None:
+def _show_numeric_curves(run: Run, rows: list[dict[str, Any]]) -> None:
     show_curve_panels(
         run.id,
         rows,
         build_numeric_panels(rows, run.unit or run.target_name),
-        caption=f"{format_run_name(run)} · {settings.summarize_numeric_settings(run.settings)}",
+        caption=f"{format_run_name(run)} · {summarize_run_settings(run.config)}",
         epochs=run.status.epochs,
-        members=run.members,
+        members=run.config.members,
         validation=run.status.best_on == "validation",
     )
 
@@ -132,7 +132,7 @@ def build_numeric_panels(rows: list[dict[str, Any]], unit: str) -> list[list[dic
     return panels
 
 
-def _show_numeric_members(run: NumericRun, line: Mapping[str, Any]) -> None:
+def _show_numeric_members(run: Run, line: Mapping[str, Any]) -> None:
     rows = [
         {
             "": name,

@@ -3,13 +3,12 @@
 from typing import Any
 
 from ensemble import architectures
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.settings import list_setting_fields
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
-from ensemble.wording import formats
 
-NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(NumericConfig)}
+NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
 MAIN_FIELDS = ("members", "learning_rate", "momentum", "epochs", "batch_size")
 ADVANCED_FIELDS = (
     "optimizer",
@@ -18,13 +17,17 @@ ADVANCED_FIELDS = (
     "depth",
     "beta",
     "adversarial",
+    "schedule",
+    "warmup_epochs",
+    "bootstrap",
     "validation",
+    "patience",
     "test",
     "seed",
     "split_seed",
     "devices",
+    "groups",
 )
-FIELD_LABELS = {"beta": "β of the β-NLL", "test": "Test share", "validation": "Validation share"}
 SLIDER_STEPS = {
     "width": (1, 5, 10, 20, 50, 100, 200, 500, 1000),
     "test": (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
@@ -49,9 +52,7 @@ def show_numeric_setting(name: str) -> None:
         steps = SLIDER_STEPS.get(name) or settings.SLIDER_VALUES.get(name, ())
     if steps:
         about = {"steps": steps, "format_func": settings.format_slider_value}
-    draw_field_control(
-        field, format_numeric_key(name), FIELD_LABELS.get(name, settings.format_setting_title(name)), **about
-    )
+    draw_field_control(field, format_numeric_key(name), settings.format_setting_title(name), **about)
 
 
 def show_network_setting() -> None:
@@ -59,40 +60,17 @@ def show_network_setting() -> None:
         draw_field_control(NUMERIC_FIELDS["network"], format_numeric_key("network"), "Network")
 
 
-def collect_numeric_config() -> NumericConfig:
+def collect_numeric_config() -> RegressionConfig:
     """The settings as they stand in the widgets; ConfigError where one cannot be."""
-    return NumericConfig.from_dict({name: _get_numeric_setting(name) for name in NUMERIC_FIELDS})
+    return RegressionConfig.from_dict({name: _get_numeric_setting(name) for name in NUMERIC_FIELDS})
 
 
-def fill_numeric_settings(config: NumericConfig) -> None:
+def fill_numeric_settings(config: RegressionConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, value in config.as_dict().items():
         widget_state.set_widget_value(format_numeric_key(name), value)
 
 
-def summarize_numeric_settings(config: NumericConfig | None) -> str:
-    """One line: the main settings, and of the others those that are not as usual."""
-    if config is None:
-        return "predictions made elsewhere"
-    parts = [
-        formats.format_count(config.members, "member"),
-        f"rate {settings.format_slider_value(config.learning_rate)}",
-        f"momentum {settings.format_slider_value(config.momentum)}",
-        formats.format_count(config.epochs, "epoch"),
-        f"batch {settings.format_slider_value(config.batch_size)}",
-    ]
-    return " · ".join([*parts, *_list_changed_numeric_settings(config.as_dict())])
-
-
-def _list_changed_numeric_settings(values: dict[str, Any]) -> list[str]:
-    return [
-        f"{FIELD_LABELS.get(name, settings.format_setting_title(name)).lower()} "
-        f"{value if isinstance(value, str) else settings.format_slider_value(value)}"
-        for name, value in values.items()
-        if name not in MAIN_FIELDS and value != NUMERIC_FIELDS[name].default
-    ]
-
-
 def describe_changed_numeric_controls() -> str:
     values = {name: _get_numeric_setting(name) for name in ADVANCED_FIELDS}
-    return ", ".join(_list_changed_numeric_settings(values))
+    return ", ".join(settings.list_changed_run_settings(values, RegressionConfig))

@@ -9,10 +9,10 @@ import streamlit as st
 
 from ensemble import exchange
 from ensemble.access import Action
-from ensemble.config.numeric_config import NumericConfig
+from ensemble.config import RegressionConfig
 from ensemble.errors import EnsembleError
 from ensemble.exchange.data_tables import read_data_table
-from ensemble.numeric.training.numeric_launch import prepare_numeric_table
+from ensemble.runs.numeric.numeric_launch import prepare_numeric_table
 from ensemble.storage.folders import data_folder
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawTable
@@ -143,7 +143,7 @@ def _read_uploaded_table(file: Any) -> RawTable | str:
         return str(error)
 
 
-def prepare_selected_table(config: NumericConfig, chosen: SelectedTable) -> PreparedTable:
+def prepare_selected_table(config: RegressionConfig, chosen: SelectedTable) -> PreparedTable:
     """The table as a run with these settings learns from it; what `prepare_numeric_table` raises.
 
     Kept for a while: sliders that do not change it move without it being made anew.
@@ -166,7 +166,7 @@ def _prepare_table(
     test: float,
     validation: float,
     batch_size: int,
-    _config: NumericConfig,
+    _config: RegressionConfig,
     _chosen: SelectedTable,
 ) -> PreparedTable:
     return prepare_numeric_table(

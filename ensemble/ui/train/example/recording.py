@@ -40,7 +40,7 @@ def load_recorded_run() -> runs.Run:
         path=FOLDER,
         config=load_recorded_config(),
         status=status,
-        data=registry.find_dataset_entry(load_recorded_config().dataset),
+        entry=registry.find_dataset_entry(load_recorded_config().dataset),
     )
 
 

@@ -10,32 +10,26 @@ from ensemble import runs
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
-from ensemble.errors import RunError, UnknownRunError
+from ensemble.config import CLASSIFICATION
+from ensemble.errors import RunError
 from ensemble.jobs.folders import create_run_folder
-from ensemble.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.numeric.numeric_predictions import (
+from ensemble.runs.annotations.names import rename_run
+from ensemble.runs.annotations.notes import write_run_note
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run, write_imported_regression
+from ensemble.runs.numeric.numeric_epochs import build_numeric_epoch_line
+from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
+from ensemble.runs.numeric.numeric_predictions import (
     read_numeric_predictions,
     read_numeric_targets,
     select_numeric_epoch,
     write_numeric_predictions,
     write_numeric_targets,
 )
-from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
-from ensemble.numeric.numeric_store import (
-    NUMERIC_STORE,
-    NumericRun,
-    NumericTask,
-    find_numeric_run,
-    list_numeric_runs,
-    list_unreadable_numeric_runs,
-    rename_numeric_run,
-    write_imported_numeric_files,
-)
-from ensemble.numeric.training.numeric_launch import create_numeric_run, prepare_numeric_table
-from ensemble.runs.annotations.notes import write_run_note
+from ensemble.runs.status import Status, build_epoch_status_fields
+from ensemble.runs.store import RUN_STORE, RegressionTarget, Run, find_regression_run, list_runs, list_unreadable_runs
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.tables.raw_table import TEXT, RawColumn
-from tests.numeric.conftest import build_config, build_table
+from tests.runs.numeric.conftest import build_config, build_table
 
 RNG = np.random.default_rng(5)
 TARGETS = RNG.normal(size=50)
@@ -43,7 +37,7 @@ MIXTURE = NormalMixture(TARGETS + RNG.normal(0, 0.3, (3, 50)), RNG.uniform(0.05,
 
 
 @pytest.fixture
-def run(runs_of_one_test: Path) -> NumericRun:
+def run(runs_of_one_test: Path) -> Run:
     return create_imported_numeric_run(
         MIXTURE,
         TARGETS,
@@ -56,8 +50,8 @@ def run(runs_of_one_test: Path) -> NumericRun:
     )
 
 
-def test_an_import_is_read_as_it_was_given(run: NumericRun) -> None:
-    found = find_numeric_run(run.id)
+def test_an_import_is_read_as_it_was_given(run: Run) -> None:
+    found = find_regression_run(run.id)
     assert (found.state, found.name, found.note) == ("imported", "a name", "Where it is from.")
     assert (found.member_names, found.target_name, found.unit) == (("a", "b", "c"), "height", "m")
     assert found.settings is None
@@ -85,20 +79,20 @@ def test_quantiles_and_numbers_alone_are_kept_too(runs_of_one_test: Path) -> Non
         assert run.status.best_score == run.status.ensemble_test_rmse
 
 
-def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: NumericRun) -> None:
-    assert [listed.id for listed in list_numeric_runs()] == [run.id]
-    assert runs.list_runs() == []
+def test_it_is_listed_named_and_deleted_and_no_run_of_classes(run: Run) -> None:
+    assert [listed.id for listed in list_runs()] == [run.id]
+    assert runs.list_runs(CLASSIFICATION) == []
     assert runs.list_unreadable_runs() == {}
-    with pytest.raises(UnknownRunError, match="predicts numbers, and this is for classes"):
-        runs.find_run(run.id)
-    assert rename_numeric_run(run.id, "other").name == "other"
+    with pytest.raises(RunError, match="predicts numbers, and this is for classes"):
+        runs.require_training_config(runs.find_run(run.id))
+    assert rename_run(run.id, "other").name == "other"
     write_run_note(run.id, "noted")
-    assert find_numeric_run(run.id).note == "noted"
-    NUMERIC_STORE.delete(run.id)
-    assert list_numeric_runs() == []
+    assert find_regression_run(run.id).note == "noted"
+    RUN_STORE.delete(run.id)
+    assert list_runs() == []
 
 
-def test_what_is_damaged_is_said(run: NumericRun) -> None:
+def test_what_is_damaged_is_said(run: Run) -> None:
     (run.path / "targets.npz").write_bytes(b"PK")
     with pytest.raises(RunError, match="import or train it again"):
         read_numeric_predictions(run, 1)
@@ -111,15 +105,15 @@ def test_what_is_damaged_is_said(run: NumericRun) -> None:
     config = read_json(run.path / "config.json")
     write_json(run.path / "config.json", config | {"numbers": {"members": 2, "member_names": [1]}})
     with pytest.raises(RunError, match="cannot be read"):
-        find_numeric_run(run.id)
-    assert run.id in list_unreadable_numeric_runs()
+        find_regression_run(run.id)
+    assert run.id in list_unreadable_runs()
 
 
 @pytest.mark.parametrize(("best_on", "shown"), [("validation", 1), ("test", 2)])
 def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left_out(
     runs_of_one_test: Path, best_on: str, shown: int
 ) -> None:
-    status = NumericStatus(epochs=2, steps=20, best_on=best_on, set_aside={1: 12})
+    status = Status(epochs=2, steps=20, best_on=best_on, set_aside={1: 12})
     with create_run_folder("numeric", 0.0) as folder:
         write_numeric_targets(folder, TARGETS)
         for epoch, score in ((1, 0.5), (2, 0.7)):
@@ -129,9 +123,9 @@ def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left
             write_numeric_predictions(folder, epoch, mean, variance)
             remaining = MIXTURE if epoch == 1 else MIXTURE.select_members([0, 2])
             line = build_numeric_epoch_line(remaining, TARGETS, epoch, step=10 * epoch, ensemble_validation_nll=score)
-            status = replace(status, epoch=epoch, **build_numeric_status_fields(status, line))
-        write_imported_numeric_files(folder, NumericTask(members=3), status)
-    run = find_numeric_run(folder.name)
+            status = replace(status, epoch=epoch, **build_epoch_status_fields(status, line))
+        write_imported_regression(folder, RegressionTarget(members=3), status)
+    run = find_regression_run(folder.name)
     if best_on == "validation":
         assert (run.status.best_epoch, run.status.best_score) == (1, 0.5)
     else:

@@ -13,9 +13,14 @@ from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_store import NumericRun
-from ensemble.runs.epoch_files import build_damaged_epoch_error, locate_epoch_file, read_epoch_arrays
+from ensemble.runs.epoch_files import (
+    build_damaged_epoch_error,
+    locate_epoch_file,
+    read_epoch_arrays,
+    write_epoch_arrays,
+)
 from ensemble.runs.history import list_prediction_epochs
+from ensemble.runs.store import Run
 from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
@@ -66,9 +71,7 @@ def write_numeric_arrays(folder: Path, epoch: int, arrays: Mapping[str, ArrayLik
       arrays: M first, as `list_ensemble_arrays` names them.
       what: "predictions" of the test examples, or "validation".
     """
-    path = locate_epoch_file(folder, what, epoch)
-    path.parent.mkdir(exist_ok=True)
-    write_arrays(path, {name: np.asarray(array, np.float64) for name, array in arrays.items()})
+    write_epoch_arrays(folder, what, epoch, {name: np.asarray(array, np.float64) for name, array in arrays.items()})
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ class NumericCurve:
     test_inputs: Doubles
 
 
-def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
+def read_numeric_curve(run: Run, epoch: int) -> NumericCurve | None:
     """Read the curve after an epoch; None if the table has several inputs, or an older version ran.
 
     Raises:
@@ -102,7 +105,7 @@ def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
         return None
     table = read_prepared_table(run.path)
     number, inputs = table.encoding.numbers[0], table.encoding.list_curve_inputs()
-    expected = {name: ExpectedArray((run.members, len(inputs)), "float64") for name in ("mean", "variance")}
+    expected = {name: ExpectedArray((run.config.members, len(inputs)), "float64") for name in ("mean", "variance")}
     arrays = read_epoch_arrays(run.path, CURVE, epoch, expected)
     remaining = list(run.remaining_members(epoch))
     low, high = table.encoding.ranges[number["name"]]
@@ -116,14 +119,14 @@ def read_numeric_curve(run: NumericRun, epoch: int) -> NumericCurve | None:
     )
 
 
-def read_numeric_predictions(run: NumericRun, epoch: int) -> NumericEnsemble:
+def read_numeric_predictions(run: Run, epoch: int) -> NumericEnsemble:
     """What the members that remained predict of the test examples after an epoch.
 
     Raises:
       RunError: that epoch's are not there, or are damaged; says what to do.
     """
-    form, levels = run.task.form, run.task.levels
-    shape = (run.members, *([len(levels)] if levels else []), len(read_numeric_targets(run).values))
+    form, levels = run.numbers.form, run.numbers.levels
+    shape = (run.config.members, *([len(levels)] if levels else []), len(read_numeric_targets(run).values))
     expected = {name: ExpectedArray(shape, "float64") for name in list_ensemble_arrays(form)}
     arrays = read_epoch_arrays(run.path, "predictions", epoch, expected)
     remaining = list(run.remaining_members(epoch))
@@ -152,7 +155,7 @@ def write_numeric_targets(
         write_details(folder / DETAILS_FILE, clean_details(example_names, {})[0])
 
 
-def read_numeric_targets(run: NumericRun) -> _NumericTargets:
+def read_numeric_targets(run: Run) -> _NumericTargets:
     """What is true of the test examples.
 
     Raises:
@@ -178,7 +181,7 @@ def read_numeric_targets(run: NumericRun) -> _NumericTargets:
     return _NumericTargets(values, details.names, groups)
 
 
-def select_numeric_epoch(run: NumericRun, epoch: int | None = None) -> int:
+def select_numeric_epoch(run: Run, epoch: int | None = None) -> int:
     """The epoch that is shown unless another is named: the best on validation, else the last.
 
     Raises:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.config.numeric_config import NumericConfig
-from ensemble.numeric.numeric_store import NumericRun
-from ensemble.numeric.training.numeric_launch import create_numeric_run, prepare_numeric_table
+from ensemble.config import RegressionConfig
+from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
+from ensemble.runs.store import Run
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, TEXT, RawColumn, RawTable
 
@@ -27,24 +27,24 @@ def build_table(rows: int = 120, seed: int = 2) -> RawTable:
     return RawTable("houses.csv", rows, columns)
 
 
-def build_config(**settings: Any) -> NumericConfig:
+def build_config(**settings: Any) -> RegressionConfig:
     """Settings of a run that takes a moment."""
     small: dict[str, Any] = {"members": 3, "epochs": 4, "batch_size": 16, "width": 8, "devices": 2, "seed": 1}
     small |= {"validation": 0.0, "learning_rate": 0.003}
-    return NumericConfig(**{**small, **settings})
+    return RegressionConfig(**{**small, **settings})
 
 
-def prepare(config: NumericConfig) -> PreparedTable:
+def prepare(config: RegressionConfig) -> PreparedTable:
     """The table as such a run learns from it."""
     return prepare_numeric_table(config, build_table(), "price")
 
 
-def create_run(**settings: Any) -> NumericRun:
+def create_run(**settings: Any) -> Run:
     """A queued run."""
     config = build_config(**settings)
     return create_numeric_run(config, prepare(config))
 
 
 @pytest.fixture
-def queued(runs_of_one_test: Any) -> NumericRun:
+def queued(runs_of_one_test: Any) -> Run:
     return create_run(validation=0.1)

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.errors import RunError
-from ensemble.numeric.numeric_store import NumericRun
-from ensemble.numeric.training.numeric_launch import require_numeric_config
 from ensemble.runs.epoch_files import build_damaged_epoch_error, read_epoch_arrays
 from ensemble.runs.parameters import list_parameter_epochs
+from ensemble.runs.store import Run, require_regression_config
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
@@ -33,7 +32,7 @@ class NumericAnswers:
     extrapolated: NDArray[np.bool_]
 
 
-def _select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
+def _select_answering_epoch(run: Run, epoch: int | None = None) -> int:
     """The epoch whose members are asked: the one named, else the one that predictions are of.
 
     Raises:
@@ -50,7 +49,7 @@ def _select_answering_epoch(run: NumericRun, epoch: int | None = None) -> int:
     return epoch
 
 
-def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> NumericAnswers:
+def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> NumericAnswers:
     """What the members say of every row of a table with the columns that they have learnt from.
 
     Args:
@@ -63,7 +62,7 @@ def answer_table(run: NumericRun, table: RawTable, epoch: int | None = None) -> 
       DataError: a column is missing, or is no number where one was learnt from.
       ConfigError: its network is a person's own, and is not allowed here.
     """
-    config = require_numeric_config(run)
+    config = require_regression_config(run)
     epoch = _select_answering_epoch(run, epoch)
     encoding = read_table_description(run.path).encoding
     features, notes = encoding.encode_features(table)

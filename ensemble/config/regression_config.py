@@ -1,11 +1,13 @@
-"""What a training that predicts numbers is: every setting with its default, range and help."""
+"""Settings of a regression from a table: each with its default, range and help."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ensemble import architectures, optimizers
+from ensemble.config.member_values import VARY_FORM
+from ensemble.config.training_config import REGRESSION, TrainingConfig
 from ensemble.errors import ConfigError
-from ensemble.settings import Settings, StoredChoice, declare_setting, document_settings
+from ensemble.settings import StoredChoice, declare_setting, document_settings
 
 NUMERIC_NETWORK = "mlp"
 
@@ -17,12 +19,16 @@ def _list_numeric_network_names() -> tuple[str, ...]:
 
 @document_settings
 @dataclass(frozen=True)
-class NumericConfig(Settings):
+class RegressionConfig(TrainingConfig):
     """Settings of an ensemble that learns to predict numbers from a table, checked when made.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
+
+    task: ClassVar[str] = REGRESSION
+    dataset: ClassVar[str] = "table"  # the images of a classification; an id begins with it
+    has_member_views: ClassVar[bool] = True
 
     members: int = declare_setting(5, "Number of networks to train.", low=1, high=64)
     learning_rate: float = declare_setting(0.001, "Step size.", low=1e-5, high=10.0)
@@ -32,10 +38,25 @@ class NumericConfig(Settings):
         low=0.0,
         high=0.999,
     )
+    vary: str = declare_setting(
+        "",
+        "Settings that differ from member to member, such as learning_rate=0.001..0.1:log or momentum=0.8,0.9.",
+        form=VARY_FORM,
+        several=True,
+    )
     epochs: int = declare_setting(40, "Passes over the training rows.", low=1, high=1000)
     batch_size: int = declare_setting(32, "Rows in one step.", low=1, high=4096)
     optimizer: str = declare_setting("adamw", optimizers.describe_optimizers(), choices=optimizers.OPTIMIZER_NAMES)
     weight_decay: float = declare_setting(0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0)
+    schedule: str = declare_setting(
+        "constant", "Learning rate: constant, or falling along a cosine.", choices=("constant", "cosine")
+    )
+    warmup_epochs: float = declare_setting(
+        0.0, "Epochs in which the learning rate first rises from zero.", low=0.0, high=1000.0
+    )
+    bootstrap: bool = declare_setting(
+        False, "Bagging: each member trains on its own sample of the rows, drawn with replacement."
+    )
     network: str = declare_setting(
         NUMERIC_NETWORK,
         "The network: mlp, dense layers with relu; your own is package.module:Factory, with two outputs.",
@@ -67,17 +88,28 @@ class NumericConfig(Settings):
         high=2**31 - 1,
     )
     devices: int = declare_setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
+    groups: int = declare_setting(
+        1, "Processes among which the members are divided, two or more to each.", low=1, high=32
+    )
     test: float = declare_setting(
         0.2, "Share of the rows that is tested on, drawn by the split seed.", low=0.001, high=0.9
     )
     validation: float = declare_setting(
         0.1, "Share of the other rows that is held out to choose the best epoch by; 0 for none.", low=0.0, high=0.5
     )
+    patience: int = declare_setting(
+        0, "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.", low=0, high=1000
+    )
 
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """Return the settings of a stored run; before version 1.1 one seed drew the split too."""
         return super().from_disk({"split_seed": values.get("seed", 0), **values})
+
+    @property
+    def continues_without_diverged(self) -> bool:
+        """See `TrainingConfig`: the members are independent, and the others continue."""
+        return True
 
     @property
     def is_own_network(self) -> bool:
@@ -94,4 +126,10 @@ class NumericConfig(Settings):
             raise ConfigError(
                 f"network is {self.network}, which takes images: for a table choose {NUMERIC_NETWORK}, or your own."
             )
-        self.check()
+        self.check_training()
+        self.check_groups()
+        if self.patience and not self.validation:
+            raise ConfigError(
+                f"patience is {self.patience}, but no validation rows are held out: set "
+                "validation to a share such as 0.1, or patience to 0."
+            )

@@ -1,19 +1,19 @@
 """A run that learns to predict a column of a table: made, launched and resumed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from ensemble.config.numeric_config import NumericConfig
-from ensemble.errors import RunError
-from ensemble.numeric.numeric_predictions import write_numeric_targets
-from ensemble.numeric.numeric_store import NUMERIC_STORE, NumericRun
+from ensemble.config import RegressionConfig
+from ensemble.jobs.placement import Placement
+from ensemble.runs.numeric.numeric_predictions import write_numeric_targets
+from ensemble.runs.store import RUN_STORE, Run
 from ensemble.tables.prepared_table import PreparedTable, prepare_table, write_prepared_table
 from ensemble.tables.raw_table import RawTable
 
 
 def prepare_numeric_table(
-    config: NumericConfig,
+    config: RegressionConfig,
     table: RawTable,
     target: str,
     leave_out: tuple[str, ...] = (),
@@ -53,42 +53,35 @@ def prepare_numeric_table(
     return prepared
 
 
-def fit_config_to_table(config: NumericConfig, table: PreparedTable) -> NumericConfig:
+def fit_config_to_table(config: RegressionConfig, table: PreparedTable) -> RegressionConfig:
     """Return the settings with a batch and a validation share that a small table allows.
 
     `prepare_numeric_table` notes both on the table.
     """
     batch_size = min(config.batch_size, len(table.split.train))
-    validation = config.validation if len(table.split.validation) else 0.0
-    return replace(config, batch_size=batch_size, validation=validation)
+    if len(table.split.validation):
+        return replace(config, batch_size=batch_size)
+    return replace(config, batch_size=batch_size, validation=0.0, patience=0)
 
 
-def create_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRun:
-    """A new run's folder with its table, state `queued`; nothing works on it yet.
+def create_numeric_run(
+    config: RegressionConfig, table: PreparedTable, placement: Placement | None = None, tags: Iterable[str] = ()
+) -> Run:
+    """Create a run's folder with its table, state `queued`; nothing works on it yet.
 
     Raises:
       AccessError: whoever asks may not, or has enough of them.
-      RunError: the folder cannot be written.
+      RunError: the folder cannot be written, or a tag is too long.
     """
     config = fit_config_to_table(config, table)
-    return NUMERIC_STORE.create_with_files(config, _build_writer(table))
+    return RUN_STORE.create(config, placement, tags, write_table=_build_writer(table))
 
 
-def launch_numeric_run(config: NumericConfig, table: PreparedTable) -> NumericRun:
-    """Make a run and start its worker; otherwise as `create_numeric_run`."""
-    run = create_numeric_run(config, table)
-    NUMERIC_STORE.start_worker(run)
+def launch_numeric_run(config: RegressionConfig, table: PreparedTable, placement: Placement | None = None) -> Run:
+    """Create a run and start its worker; otherwise as `create_numeric_run`."""
+    run = create_numeric_run(config, table, placement)
+    RUN_STORE.start_worker(run)
     return run
-
-
-def require_numeric_config(run: NumericRun) -> NumericConfig:
-    """The settings that a run was trained with here; RunError of one that was trained elsewhere."""
-    if run.settings is None:
-        raise RunError(
-            f"The run “{run.id}” was trained elsewhere: "
-            "only its predictions are here. Train one here to ask its members."
-        )
-    return run.settings
 
 
 def _build_writer(table: PreparedTable) -> Callable[[Path], None]:

@@ -2,20 +2,24 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.numeric.normal_mixture import Doubles
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, get_ensemble_arrays
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
-from ensemble.jobs.folders import change_job_files, create_run_folder
+from ensemble.config import REGRESSION, ImportedConfig
+from ensemble.jobs.folders import SCHEMA, change_job_files, create_run_folder
 from ensemble.jobs.kinds import IMPORTED
-from ensemble.numeric.numeric_predictions import write_numeric_arrays, write_numeric_targets
-from ensemble.numeric.numeric_status import NumericStatus, build_numeric_epoch_line, build_numeric_status_fields
-from ensemble.numeric.numeric_store import NumericRun, NumericTask, find_numeric_run, write_imported_numeric_files
+from ensemble.jobs.status import write_status
 from ensemble.runs.annotations.names import normalize_run_name
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, write_run_note
-from ensemble.storage.atomic_files import write_bytes
+from ensemble.runs.numeric.numeric_epochs import build_numeric_epoch_line
+from ensemble.runs.numeric.numeric_predictions import write_numeric_arrays, write_numeric_targets
+from ensemble.runs.status import Status, build_epoch_status_fields
+from ensemble.runs.store import RegressionTarget, Run, find_run
+from ensemble.storage.atomic_files import write_bytes, write_json
 from ensemble.storage.records.json_lines import append_line
 
 
@@ -30,7 +34,7 @@ def create_imported_numeric_run(
     member_names: Sequence[str] = (),
     example_names: Sequence[str] = (),
     groups: Groups | None = None,
-) -> NumericRun:
+) -> Run:
     """A new run, state `imported`, of numbers that were predicted elsewhere.
 
     Args:
@@ -53,15 +57,15 @@ def create_imported_numeric_run(
     levels = predicted.levels.tolist() if isinstance(predicted, QuantileEnsemble) else []
     nbytes = sum(array.nbytes for array in arrays.values())
     with create_run_folder(IMPORTED, now, nbytes) as folder:
-        status = NumericStatus(created=now, queued=now, updated=now, epoch=1, epochs=1)
+        status = Status(created=now, queued=now, updated=now, epoch=1, epochs=1)
         write_numeric_targets(folder, targets, example_names, groups)
         write_numeric_arrays(folder, 1, arrays)
         append_line(folder / "history.jsonl", line)
         if name:
             write_bytes(folder / "name.txt", name.encode())
-        write_imported_numeric_files(
+        write_imported_regression(
             folder,
-            NumericTask(
+            RegressionTarget(
                 members=predicted.members,
                 target_name=target_name,
                 unit=unit,
@@ -69,9 +73,24 @@ def create_imported_numeric_run(
                 form=predicted.form,
                 levels=levels,
             ),
-            replace(status, **build_numeric_status_fields(status, line)),
+            replace(status, **build_epoch_status_fields(status, line)),
         )
     if note:
         write_run_note(folder.name, note[:MAX_NOTE_LENGTH])
     with change_job_files(folder, action=None):
-        return find_numeric_run(folder.name)
+        return find_run(folder.name)
+
+
+def write_imported_regression(folder: Path, target: RegressionTarget, status: Status) -> None:
+    """Make a run of a folder that already holds predictions made elsewhere.
+
+    Args:
+      folder: a new one.
+      target: what it predicts, and who its members are.
+      status: of the last epoch; the state is set here.
+    """
+    write_status(folder, replace(status, state=IMPORTED))
+    # config.json comes last: a folder without it is not yet a run.
+    settings = ImportedConfig(members=target.members, epochs=max(1, status.epochs)).as_dict()
+    config = {"schema": SCHEMA, "kind": IMPORTED, "task": REGRESSION, "settings": settings, "numbers": asdict(target)}
+    write_json(folder / "config.json", config)

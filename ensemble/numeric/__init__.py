@@ -1,1 +1,0 @@
-"""Runs that predict numbers: their folder, their status, their predictions and targets."""

@@ -1,1 +1,0 @@
-"""Training a run that predicts numbers: its launch, worker, checkpoints and parameters."""

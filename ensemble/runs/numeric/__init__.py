@@ -1,0 +1,1 @@
+"""What is peculiar to runs that predict numbers: their tables, predictions, targets and answers."""
