@@ -13,13 +13,11 @@ from ensemble.analysis.best_value import BestValue
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.predictions import evaluate_predictions
 from ensemble.api.members import find_best_setting_value
-from ensemble.api.notebook import render_facts_html, render_facts_markdown
 from ensemble.api.predictions import Predictions
-from ensemble.api.run_facts import collect_run_facts, write_run_report
-from ensemble.api.run_progress import Progress, wait_for_run
+from ensemble.api.stored_run import StoredRun
 from ensemble.config import AnyConfig
 from ensemble.datasets.partition.split import select_validation_indices
-from ensemble.errors import ConfigError, EnsembleError, RunError
+from ensemble.errors import ConfigError, RunError
 from ensemble.recognition.member_process import DEFAULT_BATCH_SIZE
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.wording.run_names import format_run_name
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from ensemble.wording.accuracy_estimates import AccuracyStatement
 
 
-class Run:
+class Run(StoredRun):
     """One run. Whatever is asked of it is read again: of one that trains it is how it stands now.
 
     Examples:
@@ -50,68 +48,15 @@ class Run:
       ((3, 500, 10), '7', 'digit')
     """
 
-    def __init__(self, run_id: str) -> None:
-        self._id = run_id
-
-    @property
-    def id(self) -> str:
-        """Its id: its folder's name, and its name in addresses and on the command line."""
-        return self._id
-
-    @property
-    def stored(self) -> runs.Run:
-        """The run as `ensemble.runs` has it, read now.
-
-        Raises:
-          UnknownRunError: it has been deleted.
-          RunError: its files cannot be read.
-        """
-        return runs.find_run(self._id)
-
-    @property
-    def name(self) -> str:
-        """What a person called it, else its id."""
-        return self.stored.name
-
-    @property
-    def state(self) -> str:
-        """One of `ensemble.runs.STATES`: "training", "finished" and so on."""
-        return self.stored.state
-
-    @property
-    def message(self) -> str:
-        """A sentence or two on its state; mostly ""."""
-        return self.stored.message
-
-    @property
-    def path(self) -> Path:
-        """The folder of its files."""
-        return self.stored.path
-
     @property
     def config(self) -> AnyConfig:
         """Its settings; of one that was imported no more than its predictions say."""
         return self.stored.config
 
     @property
-    def status(self) -> runs.Status:
-        """What its worker last wrote: how far it is, how fast, the best epoch."""
-        return self.stored.status
-
-    @property
-    def epochs(self) -> list[int]:
-        """The epochs, from 1, after which predictions are kept."""
-        return runs.list_prediction_epochs(self._id)
-
-    @property
     def class_names(self) -> tuple[str, ...]:
         """What the C classes are called."""
         return self.stored.data.class_names
-
-    @property
-    def member_names(self) -> tuple[str, ...]:
-        """What the M members are called."""
-        return list_run_member_names(self.stored)
 
     @property
     def labels(self) -> NDArray[np.int32]:
@@ -122,14 +67,6 @@ class Run:
     def images(self) -> NDArray[np.uint8] | None:
         """(N, H, W, channels), the test images; None if it was imported without any."""
         return runs.load_test_set(self.stored).images
-
-    def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
-        """What was measured as it trained, the oldest first: `pandas.DataFrame(run.history())`.
-
-        Args:
-          kind: a line for each "epoch", with the test set, or for every few "steps" of training.
-        """
-        return [line for line in runs.read_history(self._id) if line["kind"] == kind]
 
     def predictions(
         self, epoch: int | Literal["best"] | None = None, *, split: Literal["test", "validation"] = "test"
@@ -393,54 +330,6 @@ class Run:
         """
         return find_best_setting_value(self.stored, setting)
 
-    def wait(self, progress: Progress | bool = True) -> "Run":
-        """Wait for a run that is at work elsewhere, as `ensemble.train` does; returns itself.
-
-        Raises:
-          RunError: the run failed.
-        """
-        wait_for_run(self._id, progress)
-        return self
-
-    def stop(self) -> None:
-        """Ask it to stop; it keeps a checkpoint, and `resume` goes on from there.
-
-        Raises:
-          RunError: it is not active.
-        """
-        runs.request_run_stop(self._id)
-
-    def resume(self, progress: Progress | bool = True) -> "Run":
-        """Go on with a stopped or failed run at its last checkpoint, and wait as `wait` does.
-
-        Raises:
-          RunError: it is active, finished or diverged; or it failed again.
-        """
-        runs.resume_run(self._id)
-        return self.wait(progress)
-
-    def save_report(
-        self,
-        path: str | Path,
-        *,
-        with_members: bool = False,
-        all_epochs: bool = False,
-        weights: str = "float32",
-        replace: bool = False,
-    ) -> Path:
-        """Write it as one HTML file for a colleague, with its data inside; see docs/report.md.
-
-        With its members the file answers whoever opens it; `weights="float16"` rounds them, and
-        halves what they take.
-
-        Raises:
-          RunError: a file of it is damaged; or it keeps no members, and they are asked for.
-          PredictionsError: the file is there already and may not go, or cannot be written.
-        """
-        return write_run_report(
-            self._id, Path(path), with_members=with_members, all_epochs=all_epochs, replace=replace, weights=weights
-        )
-
     def export(
         self,
         path: str | Path,
@@ -481,32 +370,3 @@ class Run:
             temperature=temperature,
             replace=replace,
         )
-
-    def rename(self, name: str) -> "Run":
-        """Call it something else; "" takes its name away. Returns itself.
-
-        Raises:
-          RunError: longer than 80 characters, or its folder cannot be written.
-        """
-        runs.rename_run(self._id, name)
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Run) and other.id == self._id
-
-    def __hash__(self) -> int:
-        return hash(self._id)
-
-    def __repr__(self) -> str:
-        try:
-            run = self.stored
-        except EnsembleError:
-            return f"<Run {self._id}: cannot be read>"
-        done = f"epoch {run.status.epoch} of {run.config.epochs}"
-        return f"<Run {run.id}: {run.state}, {format_run_name(run)}, {done}>"
-
-    def _repr_html_(self) -> str:
-        return render_facts_html(*collect_run_facts(self._id))
-
-    def _repr_markdown_(self) -> str:
-        return render_facts_markdown(*collect_run_facts(self._id))

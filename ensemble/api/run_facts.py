@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ensemble import runs
 from ensemble.api.notebook import Facts
+from ensemble.config import REGRESSION
 from ensemble.errors import EnsembleError
 from ensemble.runs.epoch_choice import read_reported_metrics
 from ensemble.wording import formats
@@ -16,11 +17,12 @@ def collect_run_facts(run_id: str) -> tuple[str, Facts]:
         run = runs.find_run(run_id)
     except EnsembleError as error:
         return run_id, [("state", str(error))]
-    n = run.data.test_size
-    reported = read_reported_metrics(run)
-    share = reported.accuracy
     facts = [("id", run.id), ("state", run.state), ("epoch", f"{run.status.epoch} of {run.config.epochs}")]
-    if share is not None:
+    if run.task == REGRESSION:
+        rmse = formats.format_significant(run.status.ensemble_test_rmse)
+        facts += [("test RMSE", f"{rmse} {run.unit}".strip())] if run.status.epoch else []
+    elif (share := (reported := read_reported_metrics(run)).accuracy) is not None:
+        n = run.data.test_size
         right = f"{formats.format_percent(share, n)} {formats.format_wilson_interval(share, n)}"
         at = "" if reported.epoch == run.status.epoch else f" (epoch {reported.epoch})"
         facts.append((f"test accuracy{at}", right))

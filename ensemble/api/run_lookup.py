@@ -1,15 +1,16 @@
 """Finding runs: one by its id or its name, or all there are."""
 
 from ensemble import runs
+from ensemble.api.regression_run import RegressionRun
 from ensemble.api.run import Run
-from ensemble.config import CLASSIFICATION
+from ensemble.config import REGRESSION
 from ensemble.errors import UnknownRunError
 from ensemble.storage.folders import runs_folder
 from ensemble.wording.run_names import format_run_name
 
 
-def open_run(id_or_name: str) -> Run:
-    """The run of this id, or else the one of this name.
+def open_run(id_or_name: str) -> Run | RegressionRun:
+    """The run of this id, or else the one of this name: a `Run`, or a `RegressionRun` that predicts numbers.
 
     Examples:
       >>> import ensemble
@@ -25,12 +26,12 @@ def open_run(id_or_name: str) -> Run:
       RunError: its files cannot be read.
     """
     try:
-        return Run(runs.find_run(id_or_name).id)
+        return _open_stored_run(runs.find_run(id_or_name))
     except UnknownRunError:
         wanted = " ".join(id_or_name.split())
-    matches = [run for run in runs.list_runs(CLASSIFICATION) if wanted in (run.name, format_run_name(run))]
+    matches = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
     if len(matches) == 1:
-        return Run(matches[0].id)
+        return _open_stored_run(matches[0])
     if matches:
         ids = ", ".join(run.id for run in matches[:8])
         raise UnknownRunError(f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}.")
@@ -40,7 +41,7 @@ def open_run(id_or_name: str) -> Run:
     )
 
 
-def list_runs() -> list[Run]:
+def list_runs() -> list[Run | RegressionRun]:
     """Every run that can be read, the newest first.
 
     Examples:
@@ -48,4 +49,8 @@ def list_runs() -> list[Run]:
       >>> [run.name for run in ensemble.list_runs()]
       ['three of them']
     """
-    return [Run(run.id) for run in runs.list_runs(CLASSIFICATION)]
+    return [_open_stored_run(run) for run in runs.list_runs()]
+
+
+def _open_stored_run(run: runs.Run) -> Run | RegressionRun:
+    return RegressionRun(run.id) if run.task == REGRESSION else Run(run.id)

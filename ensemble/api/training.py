@@ -37,8 +37,8 @@ def train(
 
     A process of its own trains, so that what this one does with JAX, or a notebook whose kernel
     dies, is nothing to the run. Interrupt it (Ctrl-C, or Interrupt of a notebook) and it stops at
-    a checkpoint: what comes back is in state "stopped", and `run.resume()` goes on to the same
-    bits. In a loop look at `run.state`. A run that diverged comes back too, and says so.
+    a checkpoint: what comes back is in state "stopped", and `Run.resume` goes on to the same
+    bits. In a loop look at `Run.state`. A run that diverged comes back too, and says so.
 
     Args:
       config: the settings; None takes every default.

@@ -62,7 +62,9 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture
 def run(stored: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> ensemble.Run:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(stored[0]))
-    return ensemble.open_run(stored[1])
+    opened = ensemble.open_run(stored[1])
+    assert isinstance(opened, ensemble.Run)
+    return opened
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 import ensemble
 from ensemble.config import RegressionConfig
-from ensemble.errors import ConfigError, DataError
+from ensemble.errors import ConfigError, DataError, RunError
 from ensemble.figures.palette import LIGHT
 from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
 from ensemble.runs.store import RUN_STORE, find_regression_run, list_runs
@@ -115,3 +115,16 @@ def test_the_split_has_a_seed_of_its_own_and_older_runs_keep_theirs(frame: pd.Da
     stored = {**first.settings.as_dict(), "seed": 7} if first.settings else {}
     del stored["split_seed"]
     assert RegressionConfig.from_disk(stored).split_seed == 7
+
+
+def test_runs_of_both_tasks_are_listed_and_opened_by_name(frame: pd.DataFrame) -> None:
+    trained = ensemble.train_numbers(frame, "price", name="houses", epochs=1, progress=False, **SMALL)
+    opened = ensemble.open_run("houses")
+    assert isinstance(opened, ensemble.RegressionRun)
+    assert opened == trained == ensemble.list_runs()[0]
+    assert (opened.task, opened.state, opened.epochs) == ("regression", "finished", [1])
+    assert [line["epoch"] for line in opened.history()] == [1]
+    assert opened.view("calibration").answer
+    assert "test RMSE" in opened._repr_html_()
+    with pytest.raises(RunError, match="predicts numbers, and this is for classes"):
+        ensemble.Run(opened.id).predictions()

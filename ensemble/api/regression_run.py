@@ -1,50 +1,64 @@
 """Training from Python on a table: an ensemble that predicts one of its columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ensemble.api.numeric_predictions import NumericJudgement, open_numbers
-from ensemble.api.run_progress import poll_job_status
-from ensemble.config import RegressionConfig
-from ensemble.errors import DataError, RunError
+from ensemble.api.run_progress import Progress
+from ensemble.api.stored_run import StoredRun
+from ensemble.config import EnsembleConfig, ImportedConfig, RegressionConfig
+from ensemble.errors import DataError
 from ensemble.exchange.data_tables import read_data_table
 from ensemble.runs.annotations.names import normalize_run_name, rename_run
 from ensemble.runs.numeric.numeric_answers import answer_table
 from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_numeric_table
-from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find_regression_run, request_run_stop, resume_run
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
-from ensemble.wording.runs.training import describe_training_progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ensemble.api.view import EvaluatedView
+
 _ANSWER_LEVEL = 0.9
 
 
-@dataclass(frozen=True)
-class _NumberTraining:
-    """A run that learns, or has learnt, to predict a column of a table.
+class RegressionRun(StoredRun):
+    """A run that predicts numbers, trained on a table here or imported.
 
-    Attributes:
-      id: its name on the screens and on the command line.
-      notes: what was assumed of the table, in sentences.
+    Examples:
+      >>> import ensemble
+      >>> import numpy as np
+      >>> true = np.random.default_rng(0).normal(size=300)
+      >>> mean = true + np.random.default_rng(1).normal(size=(4, 300))
+      >>> run = ensemble.open_run(ensemble.judge_numbers(mean, true).save("heights"))
+      >>> run
+      <RegressionRun imported-...: imported, heights, epoch 1 of 1>
+      >>> run.task, run.judge().evaluation.ensemble.examples
+      ('regression', 300)
     """
 
-    id: str
-    notes: tuple[str, ...] = ()
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed of its table, in sentences; none of one that was imported."""
+        return tuple(read_table_description(self.path).notes) if self.stored.settings else ()
 
     @property
-    def state(self) -> str:
-        """How it stands: “finished”, “stopped”, “diverged” or on the way there."""
-        return find_regression_run(self.id).state
+    def config(self) -> RegressionConfig | ImportedConfig:
+        """Its settings; of one that was imported no more than its predictions say."""
+        config = self.stored.config
+        assert not isinstance(config, EnsembleConfig)
+        return config
 
     def judge(self, epoch: int | None = None) -> NumericJudgement:
-        """What its predictions of the test rows come to; as of `ensemble.open_numbers`."""
+        """Judge its predictions of the test rows, as `ensemble.open_numbers` does."""
         return open_numbers(self.id, epoch)
+
+    def view(self, name: str, epoch: int | None = None, **choices: object) -> "EvaluatedView":
+        """Show one of the views of the page Numbers; see `NumericJudgement.view`."""
+        return self.judge(epoch).view(name, **choices)
 
     def predict(self, table: Any, epoch: int | None = None) -> "pd.DataFrame":
         """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
@@ -53,7 +67,7 @@ class _NumberTraining:
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns
-            than those learnt from are not looked at.
+            than those learned from are not looked at.
           epoch: after which the members are asked; None for the one that predictions are of.
 
         Raises:
@@ -63,7 +77,7 @@ class _NumberTraining:
         import numpy as np
         import pandas as pd
 
-        answers = answer_table(find_regression_run(self.id), _read_table(table), epoch)
+        answers = answer_table(self.stored, _read_table(table), epoch)
         mixture = answers.mixture
         tail = (1 - _ANSWER_LEVEL) / 2
         return pd.DataFrame(
@@ -78,16 +92,6 @@ class _NumberTraining:
             }
         )
 
-    def resume(self, *, progress: bool = True) -> "_NumberTraining":
-        """Go on where it was stopped, to the same bits, and wait for it.
-
-        Raises:
-          RunError: it has ended otherwise, or fails.
-        """
-        resume_run(self.id)
-        _wait_for_training(self.id, progress)
-        return self
-
 
 def train_numbers(
     table: Any,
@@ -99,9 +103,9 @@ def train_numbers(
     categories: Sequence[str] = (),
     group: str = "",
     in_time_order: bool = False,
-    progress: bool = True,
+    progress: Progress | bool = True,
     **settings: Any,
-) -> _NumberTraining:
+) -> RegressionRun:
     """Train an ensemble that predicts a column of numbers in a table, and wait for it.
 
     A process of its own trains; an interrupt (Ctrl-C) stops it at a checkpoint.
@@ -116,7 +120,7 @@ def train_numbers(
       categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together, such as a patient; not learned from.
       in_time_order: whether rows are in time order: the last ones are tested on.
-      progress: whether a line an epoch is printed.
+      progress: called with each new status; True prints one line per epoch, False nothing.
 
     Raises:
       ConfigError: settings out of their range, or too few rows for them; no run is made.
@@ -137,30 +141,7 @@ def train_numbers(
     run = launch_numeric_run(config, prepared)
     if name:
         rename_run(run.id, name)
-    _wait_for_training(run.id, progress)
-    return _NumberTraining(run.id, prepared.notes)
-
-
-def _wait_for_training(run_id: str, progress: bool) -> None:
-    last_words = [""]
-
-    def print_status(status: Status) -> None:
-        words = describe_training_progress(status)
-        if progress and words != last_words[0]:
-            last_words[0] = words
-            print(words, flush=True)
-
-    def find_run() -> Run:
-        return find_regression_run(run_id)
-
-    try:
-        poll_job_status(find_run, print_status)
-    except KeyboardInterrupt:
-        request_run_stop(run_id)
-        poll_job_status(find_run, print_status)
-    run = find_run()
-    if run.state == "failed":
-        raise RunError(f"The run “{run_id}” failed. {run.message}")
+    return RegressionRun(run.id).wait(progress)
 
 
 def _read_table(table: Any) -> RawTable:
