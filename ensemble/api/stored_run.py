@@ -78,7 +78,7 @@ class StoredRun:
         return list_run_member_names(self.stored)
 
     def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
-        """What was measured as it trained, the oldest first: `pandas.DataFrame` takes it.
+        """What was measured as it trained, the oldest first; a DataFrame takes it.
 
         Args:
           kind: a line for each "epoch", with the test set, or for every few "steps" of training.

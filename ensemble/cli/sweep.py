@@ -13,10 +13,12 @@ from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import add_placement_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import summarize_run
+from ensemble.cli.train_numbers import add_table_options, check_task_options, prepare_chosen_table, read_table_options
 from ensemble.comparison.trial_verdict import judge_trials
-from ensemble.config import EnsembleConfig
+from ensemble.config import REGRESSION, TASKS, EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.jobs.network_probe import check_own_network
+from ensemble.jobs.placement import Placement
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
 from ensemble.sweeps.best_trials import BestTrialEvidence, judge_best_trial, list_edge_settings
@@ -64,6 +66,13 @@ def _add_sweep_options(command: Command) -> Command:
 @click.command(name="sweep")
 @click.argument("sweep_id", metavar="[SWEEP]", required=False)
 @_add_sweep_options
+@click.option(
+    "--task",
+    type=click.Choice(TASKS),
+    default=None,
+    help="What to learn: classes of images, or a column of numbers in a table.",
+)
+@add_table_options
 @add_settings_options(EnsembleConfig)
 @add_placement_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Resume a stopped sweep.")
@@ -88,6 +97,7 @@ def run_sweep_command(
     select: int | None,
     again: bool,
     name: str | None,
+    task: str | None,
     as_json: bool,
     **chosen: Any,
 ) -> None:
@@ -127,26 +137,43 @@ def run_sweep_command(
         if more is None:
             raise click.UsageError("--enlarge needs the number of trials to add: give --trials.")
         return _run_sweep_enlargement(target_id, more, as_json)
+    own = {*_SWEEP_OPTION_FIELDS, "space", "objectives"}
+    check_task_options(task, {name: value for name, value in chosen.items() if name not in own}, [])
     place = parse_placement_options(chosen)
-    config = build_sweep_config(chosen)
-    check_batch_setting(config.base, config.largest_batch_size)
-    _check_sweep_networks(config)
-    sweep = sweeps.create_sweep(config, place)
+    if task == REGRESSION:
+        sweep = _create_table_sweep(chosen, place)
+    else:
+        config = build_sweep_config(chosen)
+        base = config.base
+        assert isinstance(base, EnsembleConfig)
+        check_batch_setting(base, config.largest_batch_size)
+        _check_sweep_networks(config, base)
+        sweep = sweeps.create_sweep(config, place)
     if sweep.message:
         print_line(f"{sweep.id}: {sweep.message}", err=True)
     return _run_queued_sweep(sweep, as_json)
 
 
-def _check_sweep_networks(config: SweepConfig) -> None:
+def _create_table_sweep(chosen: dict[str, Any], place: Placement | None) -> Sweep:
+    """A sweep whose trials learn from one table, split once for all of them."""
+    if "splits" in chosen:
+        raise click.UsageError("--splits goes with train: all trials of a sweep have one split.")
+    words = _pop_sweep_words(chosen)
+    base, table = read_table_options(chosen)
+    config = SweepConfig(base=base, **words)
+    return sweeps.create_sweep(config, place, prepare_chosen_table(base, table, chosen))
+
+
+def _check_sweep_networks(config: SweepConfig, base: EnsembleConfig) -> None:
     """See that each network of one's own in a sweep fits, and say what should be known of it.
 
     Raises:
       ConfigError: one does not.
     """
     axis = config.search_axes.get("network")
-    names = axis.values if isinstance(axis, ValueList) else (config.base.network,)
+    names = axis.values if isinstance(axis, ValueList) else (base.network,)
     for name in filter(architectures.is_custom_network, map(str, names)):
-        for note in check_own_network(replace(config.base, network=name, width=0)):
+        for note in check_own_network(replace(base, network=name, width=0)):
             print_line(f"{name}: {note}", err=True)
 
 
@@ -167,15 +194,21 @@ def build_sweep_config(chosen: dict[str, Any]) -> SweepConfig:
       UsageError: there is nothing to search.
       ConfigError: a value out of its range.
     """
-    if "space" not in chosen:
-        raise click.UsageError("Give a setting to search, such as --space learning_rate=0.01..0.5:log.")
+    words = _pop_sweep_words(chosen)
     if architectures.is_custom_network(own := chosen.get("network", "")):
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    return SweepConfig(base=EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **chosen}), **words)
+
+
+def _pop_sweep_words(chosen: dict[str, Any]) -> dict[str, Any]:
+    """Take the settings of the sweep itself from the options."""
+    if "space" not in chosen:
+        raise click.UsageError("Give a setting to search, such as --space learning_rate=0.01..0.5:log.")
     words = {name: chosen.pop(name) for name in _SWEEP_OPTION_FIELDS if name in chosen}
     words["space"] = " ".join(chosen.pop("space"))
     if objectives := chosen.pop("objectives", ()):
         words["objectives"] = ",".join(objectives)
-    return SweepConfig(base=EnsembleConfig(**{"validation": DEFAULT_VALIDATION, **chosen}), **words)
+    return words
 
 
 def _run_sweep_enlargement(sweep_id: str, more: int, as_json: bool) -> None:

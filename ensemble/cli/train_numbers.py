@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -17,6 +17,10 @@ from ensemble.config import REGRESSION, EnsembleConfig, RegressionConfig
 from ensemble.runs import Run, execute_run, rename_run
 from ensemble.settings import list_setting_fields
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch, find_epoch_line
+
+if TYPE_CHECKING:
+    from ensemble.tables.prepared_table import PreparedTable
+    from ensemble.tables.raw_table import RawTable
 
 _MAX_SPLITS = 100
 _CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
@@ -92,30 +96,13 @@ def train_numbers(chosen: dict[str, Any], tags: tuple[str, ...]) -> Run:
       chosen: the options that were given, by name.
       tags: of the runs.
     """
-    if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
-        raise click.UsageError(f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price.")
-    if architectures.is_custom_network(own := chosen.get("network", "")):
-        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
-    from ensemble.exchange.data_tables import read_data_table
-    from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
+    from ensemble.runs.numeric.numeric_launch import create_numeric_run
 
     place = parse_placement_options(chosen)
-    config = RegressionConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
-    table = read_data_table(chosen["table"])
+    config, table = read_table_options(chosen)
 
     def create_run(config: RegressionConfig) -> str:
-        prepared = prepare_numeric_table(
-            config,
-            table,
-            target=chosen["target"],
-            leave_out=chosen.get("leave_out", ()),
-            as_categories=chosen.get("category", ()),
-            group=chosen.get("group", ""),
-            in_time_order=chosen.get("time_order", False),
-        )
-        if config.split_seed == first_seed:
-            for note in prepared.notes:
-                print_line(note, err=True)
+        prepared = prepare_chosen_table(config, table, chosen, told=config.split_seed == first_seed)
         return create_numeric_run(config, prepared, place, tags).id
 
     first_seed = config.split_seed
@@ -124,6 +111,44 @@ def train_numbers(chosen: dict[str, Any], tags: tuple[str, ...]) -> Run:
             raise click.UsageError("Rows in time order have one split: leave out --splits.")
         _execute_splits_and_exit(config, splits, create_run)
     return _execute_run(create_run(config))
+
+
+def read_table_options(chosen: dict[str, Any]) -> "tuple[RegressionConfig, RawTable]":
+    """The settings that the options say, and the table that they name.
+
+    Raises:
+      UsageError: the table or its target is missing.
+      ConfigError: a value out of its range.
+      DataError: the table cannot be read.
+    """
+    if missing := [f"--{name}" for name in ("table", "target") if name not in chosen]:
+        raise click.UsageError(f"--task regression needs {' and '.join(missing)}: --table houses.csv --target price.")
+    if architectures.is_custom_network(own := chosen.get("network", "")):
+        architectures.allow_network(own)  # Whoever types a name here wants its code to run.
+    from ensemble.exchange.data_tables import read_data_table
+
+    config = RegressionConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
+    return config, read_data_table(chosen["table"])
+
+
+def prepare_chosen_table(
+    config: RegressionConfig, table: "RawTable", chosen: dict[str, Any], told: bool = True
+) -> "PreparedTable":
+    """The table as a run learns from it, by the options; what was assumed is told."""
+    from ensemble.runs.numeric.numeric_launch import prepare_numeric_table
+
+    prepared = prepare_numeric_table(
+        config,
+        table,
+        target=chosen["target"],
+        leave_out=chosen.get("leave_out", ()),
+        as_categories=chosen.get("category", ()),
+        group=chosen.get("group", ""),
+        in_time_order=chosen.get("time_order", False),
+    )
+    for note in prepared.notes if told else ():
+        print_line(note, err=True)
+    return prepared
 
 
 def _execute_splits_and_exit(

@@ -13,6 +13,7 @@ from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll, sa
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL, zero_rounding
 from ensemble.analysis.quality.averaging import most_likely_classes
 from ensemble.analysis.quality.proper_scores import log_loss
+from ensemble.config import CLASSIFICATION
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import EnsembleError
 from ensemble.runs.test_set import load_run_dataset
@@ -64,8 +65,8 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     in common with that of every other trial. One is worse where both `find_worse_losses` and
     `find_worse_trainings` say so.
 
-    None where the objective is no mean over images, where there is one trial, or where predictions
-    of the best are not to be had.
+    None where the objective is no mean over images, where trials predict numbers, where there is one
+    trial, or where predictions of the best are not to be had.
 
     Args:
       sweep: whose.
@@ -74,7 +75,7 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
     """
     goal = sweep.config.objective_names[0]
     best = find_best_trial(sweep, list(trials)) if trials else None
-    if best is None or goal not in ("nll", "accuracy"):
+    if best is None or goal not in ("nll", "accuracy") or sweep.config.base.task != CLASSIFICATION:
         return None
     complete = [trial for trial in trials if trial.state == "complete" and trial is not best]
     repeats = sweep.config.repeats

@@ -23,12 +23,13 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ensemble import runs
 from ensemble.access import owners
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig, RegressionConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
 from ensemble.jobs.remote.takeover import compute_silence
 from ensemble.jobs.status import SILENCE_SECONDS, is_process_alive, read_start_ticks
+from ensemble.runs.numeric.numeric_launch import create_run_with_table, fit_config_to_folder
 from ensemble.storage.atomic_files import write_json
 from ensemble.storage.file_lock import is_locked
 from ensemble.sweeps.objectives import read_objective_values
@@ -302,7 +303,11 @@ def _create_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> 
         config = _build_next_config(sweep, trial)
     except ConfigError as error:
         return _fail_trial(archive, trial, str(error))
-    return _link_trial_run(sweep, archive, trial, runs.create_run(config, tags=(sweep.id,)))
+    if isinstance(config, RegressionConfig):
+        run = create_run_with_table(config, sweep.path, tags=(sweep.id,))
+    else:
+        run = runs.create_run(config, tags=(sweep.id,))
+    return _link_trial_run(sweep, archive, trial, run)
 
 
 def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> str:
@@ -320,9 +325,10 @@ def _adopt_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial) -> s
     return ""
 
 
-def _build_next_config(sweep: Sweep, trial: FrozenTrial) -> EnsembleConfig:
+def _build_next_config(sweep: Sweep, trial: FrozenTrial) -> AnyTrainingConfig:
     repeat = len(list_trial_run_ids(trial.user_attrs))
-    return sweep.config.build_trial_config(trial.params, repeat)
+    config = sweep.config.build_trial_config(trial.params, repeat)
+    return fit_config_to_folder(config, sweep.path) if isinstance(config, RegressionConfig) else config
 
 
 def _link_trial_run(sweep: Sweep, archive: SweepStudy, trial: FrozenTrial, run: runs.Run) -> str:

@@ -9,7 +9,7 @@ import re
 from dataclasses import Field, dataclass
 from typing import Any
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig, EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import coerce_setting_value, list_setting_choices, list_setting_fields
 
@@ -20,7 +20,7 @@ SPACE_FORM = (
 _MAX_GRID_SIZE = 10_000
 # Trials are compared by what they make of the same images: these change the images, or are no
 # numbers and no choices.
-UNSEARCHABLE_SETTINGS = ("dataset", "validation", "folds", "vary", "teacher")
+UNSEARCHABLE_SETTINGS = ("dataset", "validation", "folds", "vary", "teacher", "test", "split_seed")
 _BOOLEAN_WORDS = {"true": True, "false": False}
 _RANGE = re.compile(r"(.+?)\.\.(.+?)(:log)?")
 
@@ -52,14 +52,18 @@ class ValueList:
 Axis = ValueRange | ValueList
 
 
-def parse_search_space(text: str) -> dict[str, Axis]:
+def parse_search_space(text: str, form: type[AnyTrainingConfig] = EnsembleConfig) -> dict[str, Axis]:
     """The axes of a search space by their setting's name, in the order in which they stand.
+
+    Args:
+      text: as above.
+      form: of the settings that trials have.
 
     Raises:
       ConfigError: it cannot be read, or a value is out of its setting's range; the message says
         how it is written.
     """
-    fields = {setting_field.name: setting_field for setting_field in list_setting_fields(EnsembleConfig)}
+    fields = {setting_field.name: setting_field for setting_field in list_setting_fields(form)}
     axes: dict[str, Axis] = {}
     for part in text.split():
         name, _, values_text = part.partition("=")

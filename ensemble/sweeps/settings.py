@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import CLASSIFICATION, REGRESSION, TASKS, AnyTrainingConfig, EnsembleConfig, RegressionConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, StoredChoice, declare_setting, list_setting_fields
 from ensemble.storage.folders import expand_home_path
@@ -21,16 +21,19 @@ DEFAULT_VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on i
 
 
 class Objective(NamedTuple):
-    """What trials are judged by: how it is called, and whether less of it is better."""
+    """What trials are judged by: its title, whether less of it is better, and the tasks that have it."""
 
     title: str
     minimize: bool
+    tasks: tuple[str, ...] = TASKS
 
 
 OBJECTIVES = {
     "nll": Objective("validation NLL of the ensemble", minimize=True),
-    "accuracy": Objective("validation accuracy of the ensemble", minimize=False),
-    "ece": Objective("validation ECE of the ensemble", minimize=True),
+    "accuracy": Objective("validation accuracy of the ensemble", minimize=False, tasks=(CLASSIFICATION,)),
+    "ece": Objective("validation ECE of the ensemble", minimize=True, tasks=(CLASSIFICATION,)),
+    "rmse": Objective("validation RMSE of the ensemble", minimize=True, tasks=(REGRESSION,)),
+    "crps": Objective("validation CRPS of the ensemble", minimize=True, tasks=(REGRESSION,)),
     "seconds": Objective("seconds of training", minimize=True),
 }
 _STUDY_PATTERN = re.compile(r"[\w.-]{0,200}", re.ASCII)
@@ -80,7 +83,7 @@ class SweepConfig(Settings):
         f"the database that {STORAGE_VARIABLE} names.",
         choices=STORAGES,
     )
-    base: EnsembleConfig = field(default_factory=lambda: EnsembleConfig(validation=DEFAULT_VALIDATION))
+    base: AnyTrainingConfig = field(default_factory=lambda: EnsembleConfig(validation=DEFAULT_VALIDATION))
     study: str = ""
 
     def __post_init__(self) -> None:
@@ -91,14 +94,17 @@ class SweepConfig(Settings):
         goals = self.objective_names
         if len(set(goals)) < len(goals):
             raise ConfigError(f"objectives is {self.objectives}: name each once.")
+        if wrong := [goal for goal in goals if self.base.task not in OBJECTIVES[goal].tasks]:
+            able = ", ".join(list_objectives(self.base.task))
+            raise ConfigError(f"{wrong[0]} is no objective of a {self.base.task}: choose from {able}.")
         if self.pruner != "none" and (len(goals) > 1 or goals == ("seconds",)):
             raise ConfigError(
-                f"pruner is {self.pruner}, which judges epochs by one of nll, accuracy, ece: "
+                f"pruner is {self.pruner}, which judges epochs by one objective other than seconds: "
                 "choose one objective, or the pruner none."
             )
         if not self.base.validation and set(goals) != {"seconds"}:
             raise ConfigError(
-                "validation is 0, so there are no images to choose settings by: set it to a "
+                "validation is 0, so there are no held-out examples to choose settings by: set it to a "
                 f"share such as {DEFAULT_VALIDATION}."
             )
 
@@ -110,7 +116,8 @@ class SweepConfig(Settings):
     @property
     def search_axes(self) -> dict[str, Axis]:
         """What is searched, by the setting's name."""
-        return _parse_cached_axes(self.space)
+        form: Any = type(self.base)  # A class can be a key, whatever its objects can.
+        return _parse_cached_axes(self.space, form)
 
     @property
     def largest_batch_size(self) -> int:
@@ -125,7 +132,7 @@ class SweepConfig(Settings):
         """How many trials there are to be."""
         return len(build_grid(self.search_axes)) if self.sampler == "grid" else self.trials
 
-    def build_trial_config(self, params: dict[str, Value], repeat: int = 0) -> EnsembleConfig:
+    def build_trial_config(self, params: dict[str, Value], repeat: int = 0) -> AnyTrainingConfig:
         """The settings of the trial with these values.
 
         Args:
@@ -144,17 +151,20 @@ class SweepConfig(Settings):
 
     def as_dict(self) -> dict[str, Any]:
         """The settings by name, ready for JSON; those that trials share under `base`."""
-        return asdict(self)
+        values = asdict(self)
+        if self.base.task == REGRESSION:
+            values["base"]["task"] = REGRESSION
+        return values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """As `Settings.from_dict`."""
-        return cls._from_values(values, EnsembleConfig.from_dict)
+        return cls._from_values(values, lambda form, base: form.from_dict(base))
 
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """As `Settings.from_disk`."""
-        return cls._from_values(values, EnsembleConfig.from_disk)
+        return cls._from_values(values, lambda form, base: form.from_disk(base))
 
     @classmethod
     def _from_values(cls, values: dict[str, Any], read: Any) -> Self:
@@ -162,7 +172,9 @@ class SweepConfig(Settings):
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"A sweep has no such settings: {unknown!r:.200}.")
-        return cls(**{**values, "base": read(base)})
+        shared = dict(base)
+        form = RegressionConfig if shared.pop("task", CLASSIFICATION) == REGRESSION else EnsembleConfig
+        return cls(**{**values, "base": read(form, shared)})
 
     def _check_space(self) -> None:
         axes = self.search_axes
@@ -181,6 +193,11 @@ class SweepConfig(Settings):
                 )
         if not isinstance(self.base.dataset, StoredChoice):
             self.build_trial_config({name: _pick_axis_value(axis) for name, axis in axes.items()})
+
+
+def list_objectives(task: str) -> list[str]:
+    """The objectives that a task has, by name."""
+    return [name for name, objective in OBJECTIVES.items() if task in objective.tasks]
 
 
 def read_storage_kind() -> str:
@@ -204,8 +221,8 @@ def read_storage_address() -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def _parse_cached_axes(text: str) -> dict[str, Axis]:
-    return parse_search_space(text)
+def _parse_cached_axes(text: str, form: Any) -> dict[str, Axis]:
+    return parse_search_space(text, form)
 
 
 def _pick_axis_value(axis: Axis) -> Value:

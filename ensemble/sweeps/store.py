@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ensemble.config import REGRESSION
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import SWEEP, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
+from ensemble.runs.numeric.numeric_launch import build_table_writer
 from ensemble.sweeps.settings import MAX_LOCAL_WORKERS, SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
+from ensemble.tables.prepared_table import PreparedTable
 
 _JOURNAL_CHOICE = "Its trials are stored in a journal: SQLite is not safe on a disk that several nodes share."
 
@@ -55,6 +58,19 @@ class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
     def complete_config(self, config: SweepConfig) -> SweepConfig:
         """Its trials are written down where the environment says."""
         return replace(config, storage=read_storage_kind())
+
+    def create(
+        self, config: SweepConfig, placement: Placement | None = None, table: PreparedTable | None = None
+    ) -> Sweep:
+        """A new sweep; of regressions with the table that all trials learn from.
+
+        Raises:
+          ConfigError: regressions without a table.
+          AccessError, RunError: as of every job.
+        """
+        if (config.base.task == REGRESSION) != (table is not None):
+            raise ConfigError("A sweep of regressions needs a table, and another sweep has none.")
+        return self._create_job(config, placement, build_table_writer(table) if table else lambda folder: None)
 
     def write_folder(self, folder: Path, config: SweepConfig, placement: Placement | None) -> None:
         """Write what the folder of a new one holds, and make its study.
@@ -101,14 +117,16 @@ class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
 SWEEP_STORE = _SweepStore()
 
 
-def create_sweep(config: SweepConfig, placement: Placement | None = None) -> Sweep:
-    """Create a sweep that nothing works on yet; see `JobStore.create`."""
-    return SWEEP_STORE.create(config, placement)
+def create_sweep(config: SweepConfig, placement: Placement | None = None, table: PreparedTable | None = None) -> Sweep:
+    """Create a sweep that nothing works on yet; see `_SweepStore.create`."""
+    return SWEEP_STORE.create(config, placement, table)
 
 
-def launch_sweep(config: SweepConfig, placement: Placement | None = None) -> Sweep:
+def launch_sweep(config: SweepConfig, placement: Placement | None = None, table: PreparedTable | None = None) -> Sweep:
     """Create a sweep and start its worker."""
-    return SWEEP_STORE.launch(config, placement)
+    sweep = create_sweep(config, placement, table)
+    SWEEP_STORE.start_worker(sweep)
+    return sweep
 
 
 def find_sweep(sweep_id: str) -> Sweep:

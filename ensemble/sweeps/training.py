@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import takewhile
 
 from ensemble import runs
-from ensemble.config import member_values
+from ensemble.config import EnsembleConfig, member_values
 from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import STOP_FILE
@@ -125,11 +125,17 @@ def train_claimed_trials(sweep: Sweep, archive: SweepStudy, claimed: TrialClaim,
     if claimed.fresh:
         config = find_sweep(sweep.id).config
         begun = sum(trial.state != WAITING for trial in archive.read_trials()) - 1
-        more = claim_more_trials(sweep, archive, compute_pack_size(config, begun, count_packed_lanes(config.base)) - 1)
+        more = claim_more_trials(sweep, archive, _count_packed_trials(config, begun) - 1)
     if more:
         return _train_packed_trials(sweep, archive, [claimed, *more], outer)
     run = _train_trial(sweep, archive, claimed, outer)
     return [run] if run else []
+
+
+def _count_packed_trials(config: SweepConfig, begun: int) -> int:
+    """How many trials this process takes at once; those on tables are trained one by one."""
+    base = config.base
+    return compute_pack_size(config, begun, count_packed_lanes(base)) if isinstance(base, EnsembleConfig) else 1
 
 
 def compute_pack_size(config: SweepConfig, begun: int, lanes: int) -> int:

@@ -24,7 +24,7 @@ from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
-_ARRAYS_FILE, _DESCRIPTION_FILE = "table.npz", "table.json"
+TABLE_FILES = _ARRAYS_FILE, _DESCRIPTION_FILE = "table.npz", "table.json"
 MOST_ROWS = 1_000_000
 _MOST_TEST_ROWS = 200_000  # what every screen can show
 Rows = Annotated[int, NumberRange(0, MOST_ROWS)]

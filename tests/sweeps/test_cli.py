@@ -97,7 +97,7 @@ def test_ctrl_c_stops_it_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
         (["--enlarge", "sweep-0101-000000"], 2, "give --trials"),
         (["--space", "rate=1,2"], 2, "space names 'rate'"),
         ([*SPACE, "--objective", "test_nll"], 2, "nll"),
-        ([*SPACE, "--validation", "0"], 2, "no images to choose settings by"),
+        ([*SPACE, "--validation", "0"], 2, "no held-out examples to choose settings by"),
         ([*SPACE, "--objective", "nll", "--objective", "ece", "--pruner", "median"], 2, "pruner"),
         (["sweep-0101-000000", "--select", "0"], 2, "1<=x<=64"),
         (["--select", "3"], 2, "--select takes a sweep"),

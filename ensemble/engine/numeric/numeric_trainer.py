@@ -70,12 +70,10 @@ class NumericMetrics(NamedTuple):
     Attributes:
       loss: mean negative log-density of the batch, in nats; NaN of members set aside.
       squared_error: mean of the batch; likewise.
-      by_ensemble: the metrics of each ensemble, where the members are several.
     """
 
     loss: Floats
     squared_error: Floats
-    by_ensemble: tuple["NumericMetrics", ...] = ()
 
 
 class NumericEvaluation(NamedTuple):
@@ -86,14 +84,12 @@ class NumericEvaluation(NamedTuple):
       variance: (M, n), in the square of the unit.
       loss: (M,) the mean negative log-density, in nats; NaN where a prediction is none.
       curve: mean and variance, (M, P) each, of the rows of the curve; None without any.
-      by_ensemble: the same for each ensemble, where the members are several.
     """
 
     mean: Doubles
     variance: Doubles
     loss: Doubles
     curve: tuple[Doubles, Doubles] | None = None
-    by_ensemble: tuple["NumericEvaluation", ...] = ()
 
 
 class NumericTrainer:
@@ -109,7 +105,6 @@ class NumericTrainer:
       devices: where; by default those that the settings name.
       numbers: which members, from 0, where others are trained elsewhere; by default all.
       values: as of `Trainer`.
-      ensembles: as of `Trainer`.
 
     Raises:
       ConfigError: a batch larger than the rows, or a network that does not fit.
@@ -133,7 +128,6 @@ class NumericTrainer:
         devices: Sequence[jax.Device] | None = None,
         numbers: Sequence[int] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
-        ensembles: int = 1,
     ) -> None:
         count, features = rows.features.shape
         if count < config.batch_size:
@@ -141,7 +135,7 @@ class NumericTrainer:
                 f"batch_size is {config.batch_size:,}, but there are only {count:,} rows to learn "
                 f"from: choose at most {count:,}."
             )
-        self.config, self.rows, self._ensembles = config, rows, ensembles
+        self.config, self.rows = config, rows
         self.network = build_numeric_network(config, features)
         self.numbers = range(config.members) if numbers is None else numbers
         self._values = resolve_member_values(config, self.numbers, values)
@@ -222,8 +216,7 @@ class NumericTrainer:
             np.where(self.active[:, None], values[:, :count], np.float32(np.nan))
             for values in self.layout.gather((raw.nll, raw.squared_error))
         )
-        each = tuple(NumericMetrics(loss[own], squared[own]) for own in self._own_members)
-        return state, NumericMetrics(loss, squared, each)
+        return state, NumericMetrics(loss, squared)
 
     def evaluate(self, state: Any, interrupted: Callable[[], bool] = lambda: False) -> NumericEvaluation | None:
         """Every member on the test rows; None as soon as `interrupted` says yes."""
@@ -250,22 +243,7 @@ class NumericTrainer:
         own, spread = mean[:, :count], variance[:, :count]
         loss = _compute_mean_nll(own, spread, rows.targets)
         curve = None if further is None else (mean[:, count:], variance[:, count:])
-        return NumericEvaluation(
-            own,
-            spread,
-            loss,
-            curve,
-            tuple(
-                NumericEvaluation(own[at], spread[at], loss[at], curve and (curve[0][at], curve[1][at]))
-                for at in self._own_members
-            ),
-        )
-
-    @property
-    def _own_members(self) -> list[slice]:
-        """The members of each of several ensembles; none where there is one."""
-        size = len(self.numbers) // self._ensembles
-        return [slice(at, at + size) for at in range(0, len(self.numbers), size)] if self._ensembles > 1 else []
+        return NumericEvaluation(own, spread, loss, curve)
 
     def predict(
         self, state: Any, features: Floats, interrupted: Callable[[], bool] = lambda: False

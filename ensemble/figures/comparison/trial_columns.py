@@ -13,6 +13,8 @@ OBJECTIVE_TITLES = {
     "nll": "validation NLL",
     "accuracy": "validation accuracy",
     "ece": "validation ECE",
+    "rmse": "validation RMSE",
+    "crps": "validation CRPS",
     "seconds": "seconds",
 }
 OBJECTIVE_UNITS = {"nll": "nats"}

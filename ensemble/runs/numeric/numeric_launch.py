@@ -1,14 +1,22 @@
 """A run that learns to predict a column of a table: made, launched and resumed."""
 
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from ensemble.config import RegressionConfig
 from ensemble.jobs.placement import Placement
-from ensemble.runs.numeric.numeric_predictions import write_numeric_targets
+from ensemble.runs.numeric.numeric_predictions import TARGETS_FILE, write_numeric_targets
 from ensemble.runs.store import RUN_STORE, Run
-from ensemble.tables.prepared_table import PreparedTable, prepare_table, write_prepared_table
+from ensemble.runs.test_set import DETAILS_FILE, GROUPS_FILE
+from ensemble.tables.prepared_table import (
+    TABLE_FILES,
+    PreparedTable,
+    prepare_table,
+    read_table_description,
+    write_prepared_table,
+)
 from ensemble.tables.raw_table import RawTable
 
 
@@ -58,10 +66,35 @@ def fit_config_to_table(config: RegressionConfig, table: PreparedTable) -> Regre
 
     `prepare_numeric_table` notes both on the table.
     """
-    batch_size = min(config.batch_size, len(table.split.train))
-    if len(table.split.validation):
-        return replace(config, batch_size=batch_size)
-    return replace(config, batch_size=batch_size, validation=0.0, patience=0)
+    return _fit_config(config, len(table.split.train), len(table.split.validation))
+
+
+def fit_config_to_folder(config: RegressionConfig, folder: Path) -> RegressionConfig:
+    """As `fit_config_to_table`, for the table in a folder."""
+    description = read_table_description(folder)
+    return _fit_config(config, description.train, description.validation)
+
+
+def _fit_config(config: RegressionConfig, rows: int, held: int) -> RegressionConfig:
+    config = replace(config, batch_size=min(config.batch_size, rows))
+    return config if held else replace(config, validation=0.0, patience=0)
+
+
+def create_run_with_table(config: RegressionConfig, source: Path, tags: Iterable[str] = ()) -> Run:
+    """Create a run that learns from the table in another folder, which stays as it is.
+
+    Args:
+      config: its settings, which fit the table.
+      source: the folder.
+      tags: words to find the run by.
+    """
+
+    def copy_table(folder: Path) -> None:
+        for name in (*TABLE_FILES, TARGETS_FILE, DETAILS_FILE, GROUPS_FILE):
+            if (source / name).exists():
+                shutil.copyfile(source / name, folder / name)
+
+    return RUN_STORE.create(config, tags=tags, write_table=copy_table)
 
 
 def create_numeric_run(
@@ -74,7 +107,7 @@ def create_numeric_run(
       RunError: the folder cannot be written, or a tag is too long.
     """
     config = fit_config_to_table(config, table)
-    return RUN_STORE.create(config, placement, tags, write_table=_build_writer(table))
+    return RUN_STORE.create(config, placement, tags, write_table=build_table_writer(table))
 
 
 def launch_numeric_run(config: RegressionConfig, table: PreparedTable, placement: Placement | None = None) -> Run:
@@ -84,7 +117,9 @@ def launch_numeric_run(config: RegressionConfig, table: PreparedTable, placement
     return run
 
 
-def _build_writer(table: PreparedTable) -> Callable[[Path], None]:
+def build_table_writer(table: PreparedTable) -> Callable[[Path], None]:
+    """A function that writes a table, and what its test rows hold, into a new folder."""
+
     def write_table_files(folder: Path) -> None:
         write_prepared_table(folder, table)
         rows = table.split.test

@@ -95,7 +95,7 @@ class TrainingSession:
         self._state, metrics = self._trainer.train(self._state, epoch, start, count)
         seconds = time.perf_counter() - began
         self._pace.record_duration(count, seconds)
-        each = metrics.by_ensemble or (metrics,)
+        each = _split_by_ensemble(metrics)
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
         def write_steps(recorder: RunRecorder) -> Outcome | None:
@@ -119,9 +119,7 @@ class TrainingSession:
         host_snapshot = HostSnapshot(self._trainer, self._state)
 
         def write_epoch(recorder: RunRecorder) -> Outcome | None:
-            own = {
-                split: (evaluation.by_ensemble or (evaluation,))[recorder.place] for split, evaluation in judged.items()
-            }
+            own = {split: _split_by_ensemble(evaluation)[recorder.place] for split, evaluation in judged.items()}
             return recorder.record_epoch(own, host_snapshot, seconds, sharing)
 
         return self._apply_to_runs(write_epoch if judged else lambda recorder: None)
@@ -158,6 +156,11 @@ class TrainingSession:
             return outcome
 
         return apply_and_sum_up() if self._alone else run_to_outcome(record.run, apply_and_sum_up)
+
+
+def _split_by_ensemble(figures: Any) -> Sequence[Any]:
+    """The figures of each run, where several are trained in one program; of the only one otherwise."""
+    return getattr(figures, "by_ensemble", ()) or (figures,)
 
 
 def _combine_run_members(runs: Sequence[Run]) -> dict[str, Any]:

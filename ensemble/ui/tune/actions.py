@@ -6,9 +6,11 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.access import Action
+from ensemble.config import CLASSIFICATION, EnsembleConfig, RegressionConfig
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
+from ensemble.ui.numbers.training import numeric_settings
 from ensemble.ui.shared import address, loaders, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
@@ -26,7 +28,7 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"):
         if best:
             _show_best_settings_button(sweep, best)
-        if any(trial.run_id for trial in trials):
+        if _classifies_images(sweep) and any(trial.run_id for trial in trials):
             st.page_link(
                 "pages/compare.py",
                 label="Compare these trials",
@@ -38,10 +40,14 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     hyper_deep.show_hyper_deep_runs(sweep)
 
 
+def _classifies_images(sweep: Sweep) -> bool:
+    return sweep.config.base.task == CLASSIFICATION
+
+
 def _show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
     """What comes after, in one popover: more trials, more seeds, an ensemble of all members."""
     more_trials = sweep.config.sampler != "grid"
-    ended = best if not sweep.active else None  # What follows is for the best of all.
+    ended = best if not sweep.active and _classifies_images(sweep) else None  # What follows is for the best of all.
     if not more_trials and ended is None:
         return
     with st.popover("Go on", icon=":material/add:", key="tune_go_on"):
@@ -71,8 +77,12 @@ def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
         "there to learn from every training image.",
     )
     if pressed:
-        settings.fill_run_settings(sweep.config.build_trial_config(best.params), "the best trial of the sweep")
         run = answer.find_trial_run(best)  # It may have been deleted.
+        config = sweep.config.build_trial_config(best.params)
+        if isinstance(config, RegressionConfig):
+            numeric_settings.fill_numeric_settings(config)
+            st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(run.id) if run else {})
+        settings.fill_run_settings(config, "the best trial of the sweep")
         st.switch_page("pages/train.py", query_params=address.RUN.build_query(run.id) if run else {})
 
 
@@ -107,6 +117,7 @@ def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
 
 def _launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     config = sweep.config.build_trial_config(best.params)
+    assert isinstance(config, EnsembleConfig)  # A table is trained on from Numbers.
     used = {sweep.config.build_trial_config(best.params, repeat).seed for repeat in range(sweep.config.repeats)}
     for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
         run = runs.launch_run(other)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.comparison.trial_verdict import describe_trial_settings, judge_trials
+from ensemble.config import CLASSIFICATION
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, format_objective
@@ -159,12 +160,13 @@ def _describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
 def _describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     info = sweep.config.base
     complete = sum(trial.state == "complete" for trial in trials)
-    images = "validation images"
+    images = "validation images" if info.task == CLASSIFICATION else "validation rows"
     run = next(filter(None, map(find_trial_run, trials)), None)
-    if run:
+    if run and info.task == CLASSIFICATION:
         aside = count_holdout_images(run.data.train_size, info.validation)
         images = formats.format_count(aside, f"validation {run.data.noun}")
     figures = formats.format_count(complete, "figure")
+    what = "images" if info.task == CLASSIFICATION else "rows"
     if sweep.config.repeats > 1:
         figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
-    return f"The best of {figures} on {images} looks better than it is; the test images chose nothing."
+    return f"The best of {figures} on {images} looks better than it is; the test {what} chose nothing."

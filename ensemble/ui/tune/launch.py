@@ -6,14 +6,14 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets, sweeps
-from ensemble.config import EnsembleConfig
+from ensemble.config import CLASSIFICATION, EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig
-from ensemble.sweeps.settings import DEFAULT_VALIDATION
+from ensemble.sweeps.settings import DEFAULT_VALIDATION, list_objectives
 from ensemble.ui.devices import placement_control, probe
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
@@ -95,7 +95,7 @@ def _show_other_sweep_controls() -> None:
     widget_state.draw_widget(
         st.multiselect,
         "Chosen by",
-        list(OBJECTIVES),
+        list_objectives(CLASSIFICATION),
         format_func=_OBJECTIVE_LABELS.__getitem__,
         key=_format_sweep_key("objectives"),
         persist_state="session",

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from ensemble.comparison.compared_settings import SETTING_NAMES, format_setting, humanize_setting_name
-from ensemble.config import EnsembleConfig
-from ensemble.settings import list_setting_choices
+from ensemble.config import AnyTrainingConfig
+from ensemble.settings import list_setting_choices, list_setting_fields
 from ensemble.sweeps.search_space import UNSEARCHABLE_SETTINGS, Axis, ValueRange, format_search_space
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
@@ -260,17 +260,14 @@ def list_grid_values(low: float, high: float, count: int, log: bool) -> list[flo
     return [float(f"{value:.4g}") for value in values]
 
 
-def describe_shared_settings(config: EnsembleConfig, searched: Collection[str]) -> str:
+def describe_shared_settings(config: AnyTrainingConfig, searched: Collection[str]) -> str:
     """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
     main = [name for name in settings.MAIN_FIELDS if name != "dataset"]
-    names = [*main, *(name for name in settings.SUMMARY_FIELDS if not _has_default_value(name, config))]
+    defaults = {field.name: field.default for field in list_setting_fields(type(config))}
+    names = [*main, *(name for name in settings.SUMMARY_FIELDS if getattr(config, name, None) != defaults.get(name))]
     return " · ".join(
         format_setting(name, getattr(config, name)) for name in dict.fromkeys(names) if name not in searched
     )
-
-
-def _has_default_value(name: str, config: EnsembleConfig) -> bool:
-    return bool(getattr(config, name) == settings.RUN_FIELDS[name].default)
 
 
 def find_empty_setting() -> str:

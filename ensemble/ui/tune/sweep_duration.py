@@ -60,9 +60,10 @@ def _sample_trial_configs(config: SweepConfig) -> list[EnsembleConfig]:
     configs = []
     for params in _sample_grid_trials(config) if config.sampler == "grid" else _iterate_random_trials(config):
         try:
-            configs.append(config.build_trial_config(params))
+            trial = config.build_trial_config(params)
         except ConfigError:
             continue  # Such a trial fails at once.
+        configs += [trial] if isinstance(trial, EnsembleConfig) else []
     return configs
 
 

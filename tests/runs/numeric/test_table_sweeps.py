@@ -1,0 +1,93 @@
+"""A sweep over settings of a regression: all trials learn from one table, split once."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from ensemble import runs, sweeps
+from ensemble.cli.program import main
+from ensemble.config import REGRESSION, RegressionConfig
+from ensemble.errors import ConfigError
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
+from ensemble.sweeps import SweepConfig
+from tests.runs.numeric.conftest import build_table
+
+SHARED = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "4", "--devices", "1"]
+SPACE = ["--space", "learning_rate=0.001..0.1:log", "--space", "beta=0,0.5"]
+
+
+@pytest.fixture
+def houses(tmp_path: Path, runs_of_one_test: Path) -> list[str]:
+    """The options that name a table."""
+    path = tmp_path / "houses.csv"
+    pd.DataFrame({column.name: column.values for column in build_table().columns}).to_csv(path, index=False)
+    return ["--task", "regression", "--table", str(path), "--target", "price", "--validation", "0.2"]
+
+
+def run_sweep(*words: str) -> Result:
+    return CliRunner().invoke(main, ["sweep", *words])
+
+
+def read_last_line(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return found
+
+
+def test_trials_are_judged_on_the_validation_rows_of_one_split(houses: list[str]) -> None:
+    goals = ["--objective", "rmse", "--objective", "nll", "--objective", "crps"]
+    result = run_sweep(*houses, *SHARED, *SPACE, *goals, "--trials", "3", "--sampler", "random")
+    said = read_last_line(result)
+    assert "validation RMSE of the ensemble" in result.stderr
+    trained = [runs.find_run(trial["run_id"]) for trial in said["trials"]]
+    assert len(trained) == 3
+    for trial, run in zip(said["trials"], trained, strict=True):
+        assert (run.task, run.state, run.tags) == (REGRESSION, "finished", (said["study"],))
+        assert isinstance(run.settings, RegressionConfig)
+        assert trial["params"] == {"learning_rate": run.settings.learning_rate, "beta": run.settings.beta}
+        line = next(
+            line
+            for line in runs.read_history(run.id)
+            if line["kind"] == "epoch" and line["epoch"] == run.status.best_epoch
+        )
+        assert trial["values"] == [line[f"ensemble_validation_{name}"] for name in ("rmse", "nll", "crps")]
+        np.testing.assert_array_equal(read_numeric_targets(run).values, read_numeric_targets(trained[0]).values)
+    assert said["best"]["values"][0] == min(trial["values"][0] for trial in said["trials"])
+    assert read_last_line(run_sweep(said["study"])) == said
+
+
+def test_a_stopped_sweep_is_read_from_its_folder_and_given_more_trials(houses: list[str]) -> None:
+    said = read_last_line(run_sweep(*houses, *SHARED, "--space", "batch_size=8,1000", "--sampler", "grid"))
+    sizes = {runs.find_run(trial["run_id"]).settings.batch_size for trial in said["trials"]}
+    assert sizes == {8, 76}, "all training rows are the largest batch"
+    sweep = sweeps.find_sweep(said["study"])
+    assert isinstance(sweep.config.base, RegressionConfig)
+    assert SweepConfig.from_disk(sweep.config.as_dict()) == sweep.config
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--space", "split_seed=1,2"], "space names 'split_seed'"),
+        (["--space", "width=4,8", "--objective", "accuracy"], "accuracy is no objective of a regression"),
+        (["--space", "width=4,8", "--splits", "3"], "--splits goes with train"),
+        (["--space", "width=4,8", "--flip"], "--flip goes only with --task classification"),
+    ],
+)
+def test_what_does_not_fit_is_refused(houses: list[str], words: list[str], sentence: str) -> None:
+    result = run_sweep(*houses, *words)
+    assert result.exit_code != 0
+    assert sentence in " ".join(result.output.split())
+    assert sweeps.list_sweeps() == []
+
+
+def test_a_table_is_needed(runs_of_one_test: Path) -> None:
+    with pytest.raises(ConfigError, match="needs a table"):
+        sweeps.create_sweep(SweepConfig(space="width=4,8", base=RegressionConfig()))
+    with pytest.raises(ConfigError, match="rmse is no objective of a classification"):
+        SweepConfig(objectives="rmse")
