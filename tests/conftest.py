@@ -61,6 +61,7 @@ LONG = (
     "browser/test_tune",
     "browser/test_app",
     "services/test_storages",
+    "cluster/test_accidents",
     "cluster/test_runs",
     "cluster/test_sweeps",
     "cluster/test_faults",

@@ -1,19 +1,24 @@
 """One array of tasks for groups, sweeps and single jobs: on this machine, and as files have it."""
 
+import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ensemble.cluster import SlurmConfig, slurm_commands
 from ensemble.cluster.local_processes import LocalProcesses
+from ensemble.cluster.scheduler import TaskState
 from ensemble.cluster.task_array import TaskArray, TaskStatus
+from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.remote.task_record import TaskRecord, read_task_record
+from ensemble.jobs.remote.task_record import TaskRecord, read_task_record, write_task_statuses
+from ensemble.jobs.status import write_status
 from ensemble.storage.atomic_files import read_json
-from ensemble.sweeps import SweepConfig, create_sweep
+from ensemble.sweeps import SweepConfig, create_sweep, find_sweep, request_sweep_stop
 from ensemble.sweeps.settings import STORAGE_VARIABLE
 from ensemble.sweeps.worker_tasks import WorkerTasks
 from tests.cluster.test_slurm import commands_that
@@ -116,3 +121,30 @@ def test_a_sweep_of_an_earlier_version_finds_its_tasks(tmp_path: Path, monkeypat
     assert ended
     assert ended.state == "failed"
     assert ended.message.startswith("All its tasks have ended, but trials are left: see slurm/ in its folder")
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ("waiting", "2 of 2 workers wait for Slurm. Slurm cannot be asked from here: There is no Slurm"),
+        (
+            "running",
+            "No longer followed: its tasks on Slurm continue. Slurm cannot be asked from here: There is no Slurm",
+        ),
+    ],
+)
+def test_a_machine_without_slurm_shows_the_last_known_state_of_a_sweep_and_stops_it(
+    state: TaskState, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STORAGE_VARIABLE, "journal")
+    monkeypatch.setenv("PATH", "/nowhere")
+    slurm_commands.clear_slurm_cache()
+    sweep = create_sweep(SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict()))
+    write_task_statuses(sweep.path / "tasks.json", {1: TaskStatus(state, "7_0"), 2: TaskStatus(state, "7_1")})
+    write_status(sweep.path, replace(sweep.status, state="searching", pid=2**22 + 1, host=socket.gethostname()))
+    (sweep.path / LOCK_FILE).touch()
+    found = find_sweep(sweep.id)
+    assert found.state == {"waiting": "queued", "running": "searching"}[state]
+    assert found.message.startswith(message)
+    assert request_sweep_stop(sweep.id)
+    assert find_sweep(sweep.id).state == "stopped"

@@ -17,7 +17,7 @@ from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.job import LOCK_FILE, Job, is_stop_requested
 from ensemble.jobs.launch import build_worker_environment
 from ensemble.jobs.outcome import StopRequest
-from ensemble.jobs.remote.takeover import LEASE_EXPIRY_SECONDS, compute_silence
+from ensemble.jobs.remote.takeover import LEASE_EXPIRY_SECONDS, compute_silence, has_remote_heartbeat
 from ensemble.jobs.remote.task_process import TASK_VARIABLE
 from ensemble.jobs.remote.worker_variables import PARENT_VARIABLE
 from ensemble.machine.python_command import build_python_command
@@ -136,10 +136,7 @@ def _is_followed(job: Job) -> bool:
 
 
 def _is_part_at_work(part: Job) -> bool:
-    """Whether a process works on a part of a job, by its lock and the disk's own clock."""
-    if part.status.state not in part.kind.active_states or part.status.pid is None:
-        return False
-    return bool(is_locked(part.path / LOCK_FILE)) or compute_silence(part) < LEASE_EXPIRY_SECONDS
+    return bool(is_locked(part.path / LOCK_FILE)) or has_remote_heartbeat(part)
 
 
 def start_child_worker(job: Job) -> "subprocess.Popen[bytes]":
