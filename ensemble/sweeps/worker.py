@@ -198,9 +198,9 @@ class _SweepLeader:
     def _follow_tasks(self) -> Outcome:
         """Follow the tasks that do the trials until all have ended; see `WorkerTasks`."""
         tasks, lease = WorkerTasks(self._sweep), TaskLease(self._sweep.path / COORDINATOR_FILE, "The sweep")
-        if not os.environ.get(PARENT_VARIABLE):
+        if not self._is_in_task:
             tasks.submit_missing()
-        while not (self._stop() or is_only_process_stopping(self._sweep, self._stop)):
+        while not (self._stop() or self._is_leaving()):
             lease.exit_if_taken_over()
             sweep, done = find_sweep(self._sweep.id), self._count_ended_trials()
             if done >= sweep.config.trial_count:
@@ -211,7 +211,7 @@ class _SweepLeader:
             state = "queued" if tasks.is_waiting else "searching"
             self._update_status(state=state, message=tasks.describe(), trials=sweep.config.trial_count)
             time.sleep(_TASK_POLL_INTERVAL_S)
-        if is_only_process_stopping(self._sweep, self._stop):
+        if self._is_leaving():
             return Outcome("searching")  # Another task follows the sweep next.
         self._request_stop()
         tasks.cancel_waiting()
@@ -219,6 +219,13 @@ class _SweepLeader:
         if self._has_running_trials():
             tasks.cancel_all()
         return outcome
+
+    @property
+    def _is_in_task(self) -> bool:
+        return bool(os.environ.get(PARENT_VARIABLE))
+
+    def _is_leaving(self) -> bool:
+        return self._is_in_task and is_only_process_stopping(self._sweep, self._stop)
 
     def _train_claim(self, claim: TrialClaim) -> Outcome | None:
         for run in train_claimed_trials(self._sweep, self._archive, claim, self._stop):

@@ -125,7 +125,8 @@ class CoordinatorProcess:
 def is_only_process_stopping(job: Job, stop: Callable[[], bool]) -> bool:
     """Whether a process that a task started is to end, while the job itself continues."""
     parent = int(os.environ.get(PARENT_VARIABLE) or 0)
-    return bool(parent) and (os.getppid() != parent or stop()) and not is_stop_requested(job)
+    is_parent_gone = bool(parent) and os.getppid() != parent
+    return (is_parent_gone or stop()) and not is_stop_requested(job)
 
 
 def _is_followed(job: Job) -> bool:
