@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensemble.comparison.run_groups import RunGroup
-from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import list_prediction_epochs
 from ensemble.runs.annotations.baseline import read_baselines
@@ -60,5 +59,6 @@ def choose_baseline(groups: Sequence[RunGroup], run_id: str | None = None) -> Ba
 
 def _has_default_settings(group: RunGroup) -> bool:
     """Whether the settings that distinguish a group from the others all have their default values."""
-    defaults = EnsembleConfig().as_dict()
+    settings = group.runs[0].settings
+    defaults = type(settings)().as_dict() if settings else {}
     return bool(group.values) and all(defaults.get(name) == value for name, value in group.values.items())

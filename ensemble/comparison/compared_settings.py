@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ensemble import architectures
-from ensemble.config import EnsembleConfig, member_values
+from ensemble.config import CLASSIFICATION, EnsembleConfig, RegressionConfig, member_values
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.optimizers import OPTIMIZERS
@@ -34,6 +34,8 @@ _SETTINGS_ORDER = (
     "batch_size",
 )
 SETTING_NAMES = (*_SETTINGS_ORDER, *(name for name in SETTING_FIELDS if name not in _SETTINGS_ORDER))
+_REGRESSION_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
+_TABLE_NAMES = tuple(name for name in _REGRESSION_FIELDS if name not in SETTING_FIELDS)  # that a regression alone has
 _START_WEIGHTS = "start_weights"  # no field of the settings: which weights members started from
 _SIGNIFICANT_DIGITS = 4  # significant ones of a setting in a title
 MAX_LISTED_VALUES = 3  # values of a setting that are named one by one
@@ -45,12 +47,16 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
     A setting that differs from member to member is a tuple of its values (M,), however `vary`
     was written. Weights that members were given to start from count as one, by their digest.
     """
-    if run.training_config is None:
+    if run.settings is None:
         return {"members": run.config.members, "epochs": run.config.epochs}
-    settings: dict[str, Value] = {name: getattr(run.training_config, name) for name in SETTING_NAMES}
+    settings: dict[str, Value] = {
+        name: getattr(run.settings, name)
+        for name in (*SETTING_NAMES, *_TABLE_NAMES)
+        if name in (SETTING_FIELDS if run.task == CLASSIFICATION else _REGRESSION_FIELDS)
+    }
     if digest := identify_start_weights(run.path):
         settings[_START_WEIGHTS] = f"given ({digest})"
-    own = member_values.parse_member_values(run.training_config.vary, run.training_config.members)
+    own = member_values.parse_member_values(run.settings.vary, run.settings.members)
     return (
         settings
         | {name: each for name, each in own.items() if len(set(each)) > 1}
@@ -75,7 +81,7 @@ def check_setting_names(names: Iterable[str]) -> tuple[str, ...]:
       ConfigError: one is no setting; the message says which there are.
     """
     unique_names = tuple(dict.fromkeys(names))
-    if unknown := [name for name in unique_names if name not in SETTING_FIELDS]:
+    if unknown := [name for name in unique_names if name not in (*SETTING_FIELDS, *_TABLE_NAMES)]:
         raise ConfigError(f"There is no setting {unknown[0]!r:.40} to group by: choose of {', '.join(SETTING_NAMES)}.")
     return unique_names
 
@@ -140,5 +146,7 @@ def find_differing_settings(every: Iterable[Mapping[str, Any]]) -> tuple[str, ..
     """The settings, in their order, that are not the same in all of these."""
     rows = list(every)
     return tuple(
-        name for name in (*SETTING_NAMES, _START_WEIGHTS) if len({repr(row.get(name, None)) for row in rows}) > 1
+        name
+        for name in (*SETTING_NAMES, *_TABLE_NAMES, _START_WEIGHTS)
+        if len({repr(row.get(name, None)) for row in rows}) > 1
     )

@@ -13,7 +13,10 @@ from ensemble.comparison.compared_settings import (
     find_differing_settings,
     format_setting,
 )
+from ensemble.config import CLASSIFICATION
+from ensemble.errors import DataError
 from ensemble.runs.store import Run
+from ensemble.tables.prepared_table import read_table_fingerprint
 
 _EXACT_DIGITS = 17  # significant figures that tell any two numbers apart
 
@@ -44,11 +47,7 @@ class RunGroup:
         """
         runs_by_seed: dict[str, Run] = {}
         for run in self.runs:
-            same = (
-                run.id
-                if run.training_config is None
-                else repr((distinguishing_settings(run), run.training_config.seed))
-            )
+            same = run.id if run.settings is None else repr((distinguishing_settings(run), run.settings.seed))
             if same not in runs_by_seed or run.status.epoch > runs_by_seed[same].status.epoch:
                 runs_by_seed[same] = run
         return tuple(runs_by_seed.values())
@@ -79,11 +78,11 @@ def group_runs(runs: Sequence[Run], by: Sequence[str] | None = None) -> list[Run
         runs_by_key.setdefault(key, []).append(run)
         values[key] = its
     keys = list(runs_by_key)
-    apart = find_differing_settings(values[key] for key in keys if runs_by_key[key][0].training_config)
+    apart = find_differing_settings(values[key] for key in keys if runs_by_key[key][0].settings)
     settings_by_key = {key: _select_values(values[key], (*(names or ()), *apart)) for key in keys}
     titles = _build_group_titles(keys, settings_by_key, runs_by_key)
     groups = [RunGroup(titles[key], key, tuple(runs_by_key[key]), settings_by_key[key]) for key in keys]
-    return sorted(groups, key=lambda group: (group.runs[0].training_config is None, _group_sort_key(group.values)))
+    return sorted(groups, key=lambda group: (group.runs[0].settings is None, _group_sort_key(group.values)))
 
 
 def _group_key(run: Run, values: Mapping[str, Value]) -> str:
@@ -91,8 +90,23 @@ def _group_key(run: Run, values: Mapping[str, Value]) -> str:
 
     Another dataset that has come to the name of one's own is told by its fingerprint.
     """
-    text = repr((run.id if run.training_config is None else run.data.fingerprint, values))
+    text = repr((run.id if run.settings is None else _identify_examples(run), values))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def have_same_table(run: Run, other: Run) -> bool:
+    """Whether two regressions that were trained here learn from one table, split alike."""
+    if run.settings is None or other.settings is None:
+        return False
+    try:
+        return read_table_fingerprint(run.path) == read_table_fingerprint(other.path)
+    except DataError:
+        return False
+
+
+def _identify_examples(run: Run) -> str:
+    """A word for what a run learns from: its dataset, or its table with the split."""
+    return run.data.fingerprint if run.task == CLASSIFICATION else read_table_fingerprint(run.path)
 
 
 def _select_values(values: Mapping[str, Value], names: Sequence[str]) -> dict[str, Value]:
@@ -100,12 +114,12 @@ def _select_values(values: Mapping[str, Value], names: Sequence[str]) -> dict[st
 
 
 def _grouping_values(run: Run, names: Sequence[str] | None) -> dict[str, Value]:
-    if run.training_config is None:
+    if run.settings is None:
         return {}
     if names is None:
         return distinguishing_settings(run)
     every = collect_run_settings(run)
-    return {name: every[name] for name in (*names, "dataset")}
+    return {name: every[name] for name in (*names, "dataset") if name in every}
 
 
 def _build_group_titles(
@@ -125,9 +139,10 @@ def _build_group_titles(
 
 
 def _build_group_title(settings: Mapping[str, Value], run: Run, figures: int) -> str:
-    if run.training_config is None:
+    if run.settings is None:
         return run.name
-    usual = {name: collect_run_settings(run)[name] for name in ("dataset", "learning_rate", "members")}
+    every = collect_run_settings(run)
+    usual = {name: every[name] for name in ("dataset", "learning_rate", "members") if name in every}
     return " · ".join(format_setting(name, value, figures) for name, value in (settings or usual).items())
 
 

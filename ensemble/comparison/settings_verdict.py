@@ -61,7 +61,7 @@ class SettingsVerdict:
     """Which of several settings are best by one metric.
 
     Attributes:
-      metric: "nll" (lower is better) or "accuracy" (higher is better).
+      metric: "nll" or "rmse" (lower is better), or "accuracy" (higher is better).
       split: "test" or "validation", the images that it rests on.
       images: their number.
       groups: at least two, in the order in which they were given.
@@ -199,7 +199,7 @@ def judge_run_groups(
         images=groups[0][1][0][1].n,
         is_about_settings=is_about_settings,
         tests=tests,
-        count_more_seeds=functools.partial(_count_more_seeds, values, SIGNIFICANCE_LEVEL / max(1, tests)),
+        count_more_seeds=functools.partial(count_more_seeds, values, SIGNIFICANCE_LEVEL / max(1, tests)),
         cost_unit=unit,
         baseline=baseline,
     )
@@ -209,7 +209,7 @@ def judge_run_groups(
 
 def list_training_seconds(runs: Sequence[Run]) -> tuple[float, ...]:
     """List the seconds of training and testing of each run; () if one is unknown."""
-    seconds = tuple(run.status.seconds for run in runs if run.training_config is not None)
+    seconds = tuple(run.status.seconds for run in runs if run.settings is not None)
     return seconds if len(seconds) == len(runs) and all(seconds) else ()
 
 
@@ -238,17 +238,16 @@ def _stack_values(runs: Sequence[tuple[Run, RunMeasures]], metric: str) -> NDArr
     return np.array([measures.per_image[metric] for _, measures in runs], np.float64)
 
 
-def _count_more_seeds(
+def count_more_seeds(
     values: Mapping[str, NDArray[np.float64]], level: float, best: JudgedGroup, second: JudgedGroup
 ) -> int | None:
+    """How many more seeds would tell two groups apart, from the (K, N) losses of each by its key."""
     first, other = values[best.key], values[second.key]
-    run_variance = pool_run_variance([first, other])
-    if run_variance is None or best.mean == second.mean:
+    run_variance, difference = pool_run_variance([first, other]), float(first.mean() - other.mean())
+    if run_variance is None or not difference:
         return None
     image_variance = estimate_image_variance(first, other)
-    return subtract_seeds(
-        count_needed_seeds(best.mean - second.mean, run_variance, image_variance, level), best, second
-    )
+    return subtract_seeds(count_needed_seeds(difference, run_variance, image_variance, level), best, second)
 
 
 def subtract_seeds(needed: int | None, best: JudgedGroup, second: JudgedGroup) -> int | None:

@@ -13,6 +13,7 @@ from ensemble.exchange.capsule.capsule_writer import render_run_capsules
 from ensemble.regression import Regression, find_any_regression
 from ensemble.report import numeric_run, regression_solve, run_comparison, single_run
 from ensemble.report.page_classifier import build_page_classifiers
+from ensemble.report.regression_comparison import build_regression_comparison_content
 from ensemble.report.template import render_report_page
 from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
@@ -89,7 +90,7 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[Regressi
 
     Raises:
       UnknownRunError: there is no such run.
-      PredictionsError: one of several predicts numbers, or is a regression.
+      PredictionsError: several are of different tasks, or one of them is an L-BFGS regression.
     """
     ids = list(dict.fromkeys(run_ids))
     regressions = [solve for run_id in ids if (solve := find_any_regression(run_id))]
@@ -101,10 +102,9 @@ def find_reported_runs(run_ids: Sequence[str]) -> list[runs.Run] | list[Regressi
         return regressions
     every = [runs.find_run(run_id) for run_id in ids]
     numeric_runs = [run for run in every if run.task == REGRESSION]
-    if numeric_runs and len(ids) > 1:
+    if numeric_runs and len(numeric_runs) < len(every):
         raise PredictionsError(
-            f"The run “{numeric_runs[0].id}” predicts numbers, "
-            "and a report of several runs is of classes: name it alone."
+            f"The run “{numeric_runs[0].id}” predicts numbers and others classify images: name runs of one task."
         )
     return every
 
@@ -140,7 +140,13 @@ def render_report(
                 f"The run “{every[0].id}” predicts numbers: its members cannot be kept in a "
                 "report. Leave --with-members out."
             )
-        return render_report_page(numeric_run.build_numeric_content(every[0]), (), numeric_run.DATA_SENTENCE)
+        several = cast(Sequence[runs.Run], every)
+        content = (
+            build_regression_comparison_content(several)
+            if len(several) > 1
+            else numeric_run.build_numeric_content(several[0])
+        )
+        return render_report_page(content, (), numeric_run.DATA_SENTENCE)
     return _render_class_report(cast(Sequence[runs.Run], every), with_members, all_epochs, weights)
 
 

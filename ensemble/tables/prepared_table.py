@@ -4,6 +4,7 @@
 goes on, and answers for new rows, without the file that it was made of.
 """
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -227,6 +228,14 @@ def read_table_description(folder: Path) -> _TableDescription:
         return parse_dataclass(_TableDescription, read_json(folder / _DESCRIPTION_FILE))
     except (OSError, ValueError) as error:
         raise _build_unreadable_error(_DESCRIPTION_FILE, error) from error
+
+
+def read_table_fingerprint(folder: Path) -> str:
+    """A word that differs where the tables of two runs, or their splits, do; DataError where it cannot be read."""
+    try:
+        return hashlib.sha256((folder / _ARRAYS_FILE).read_bytes()).hexdigest()[:12]
+    except OSError as error:
+        raise _build_unreadable_error(_ARRAYS_FILE, error) from error
 
 
 def read_prepared_table(folder: Path) -> PreparedTable:

@@ -94,6 +94,19 @@ def tasks_with_nodes(run: Run, slurm: MiniSlurm) -> dict[int, TaskStatus]:
     return read_group_tasks(run.path)
 
 
+def test_a_regression_in_groups_on_slurm_has_the_bits_of_one_process(slurm: MiniSlurm, tmp_path: Path) -> None:
+    x = np.linspace(-2, 2, 90)
+    table = tmp_path / "cubic.csv"
+    table.write_text("x,y\n" + "".join(f"{one},{one**3}\n" for one in x))
+    words = ("--task=regression", f"--table={table}", "--target=y", "--members=4", "--epochs=6", "--devices=1")
+    with training(*words) as (alone, child):
+        assert ended(child)["state"] == "finished"
+    with training(*words, *SLURM) as (run, child):
+        assert ended(child)["state"] == "finished"
+    assert_same_bits(runs.find_run(run.id), alone.path)
+    assert len(list_run_groups(runs.find_run(run.id))) == 2
+
+
 def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         assert ended(child)["state"] == "finished"

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ensemble import runs
 from ensemble.report import render_report
 from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.runs.store import find_regression_run, list_runs
 from ensemble.ui.numbers.answer import TITLES
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
+from ensemble.views.numeric.regression_groups import build_regression_comparison
+from ensemble.views.parts import Paragraph, Table
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import summarize_view
 from tests.pages.ensembles import trained
@@ -62,6 +65,15 @@ def test_inspect_leads_here_and_compare_says_where_it_is() -> None:
     assert "The ensemble’s RMSE is" in said(at)
     compared = opened(page="compare", runs=run.id)
     assert "predicts numbers" in said(compared)
+
+
+def test_compare_shows_runs_that_predict_the_same_numbers() -> None:
+    good, small = (keep_run(build_ensemble("normal", stretch=stretch)) for stretch in (1.0, 0.3))
+    at = opened(page="compare", runs=f"{good.id},{small.id}")
+    parts = list(build_regression_comparison([runs.find_run(run.id) for run in (good, small)]))
+    [answer] = [part.text for part in parts if isinstance(part, Paragraph) and part.role == "answer"]
+    assert answer in said(at)
+    assert len(at.dataframe) == len([part for part in parts if isinstance(part, Table)]) == 2
 
 
 def test_a_damaged_run_is_reported_and_can_be_deleted_and_a_classification_run_links_to_inspect() -> None:

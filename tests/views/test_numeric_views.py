@@ -235,7 +235,7 @@ def test_two_runs_of_the_same_examples_are_compared_and_others_refused() -> None
     refused = CliRunner().invoke(main, ["compare", other.id, good.id])
     assert refused.exit_code == 1
     assert "whose targets are the same" in refused.stderr
-    assert "Name two runs" in CliRunner().invoke(main, ["compare", good.id]).stderr
+    assert "name 2 to 50" in CliRunner().invoke(main, ["compare", good.id]).stderr
 
 
 def test_examples_in_another_order_are_matched_by_their_names() -> None:

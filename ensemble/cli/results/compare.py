@@ -14,17 +14,21 @@ from ensemble.comparison.compared_settings import collect_run_settings
 from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn, build_comparison_table
 from ensemble.comparison.differences import GroupDifference
 from ensemble.comparison.group_metrics import MetricEstimate
+from ensemble.comparison.regression_groups import compare_regression_groups
 from ensemble.comparison.run_groups import RunGroup, group_runs
-from ensemble.config import CLASSIFICATION
+from ensemble.config import REGRESSION
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.store import find_regression_run, read_regression_run
+from ensemble.runs.store import find_regression_run
 from ensemble.storage.records.json_lines import convert_to_json
+from ensemble.views.iteration import iterate_parts
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from ensemble.views.numeric.numeric_comparison import (
     compare_evaluated_numbers,
     list_comparison_sentences,
     tabulate_comparison,
 )
+from ensemble.views.numeric.regression_groups import serialize_regression_comparison, show_regression_comparison
+from ensemble.views.parts import Paragraph, Table
 from ensemble.wording import formats
 from ensemble.wording.verdicts import comparison_text as words
 from ensemble.wording.verdicts.settings_verdict import serialize_settings_verdict
@@ -52,14 +56,18 @@ def run_compare_command(
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
     Runs that predict the same numbers: each against the baseline, or the last one named.
     """
-    if any(read_regression_run(run_id) for run_id in (*run_ids, *filter(None, [baseline]))):
-        if by or tag or sweep:
-            raise click.UsageError("Runs that predict numbers are compared by their ids alone.")
-        _print_numeric_comparison(run_ids, baseline, as_json)
-        return
     names = [name for part in by for name in part.split(",") if name]
     chosen = _find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
+    numeric = [run for run in chosen if run.task == REGRESSION]
+    if numeric and len(numeric) < len(chosen):
+        raise RunError(f"“{numeric[0].id}” predicts numbers and others classify images: compare runs of one task.")
     groups = group_runs(chosen, names or None)
+    if numeric:
+        if len(groups) == len(chosen) and not (by or tag or sweep):
+            _print_numeric_comparison(run_ids, baseline, as_json)
+        else:
+            _print_regression_groups(groups, names, baseline, as_json)
+        return
     comparison_table = build_comparison_table(groups, baseline)
     if as_json:
         click.echo(json.dumps(_serialize_comparison(comparison_table, names)))
@@ -68,6 +76,22 @@ def run_compare_command(
         print_line(line)
     for warning in comparison_table.warnings:
         print_line(f"Note: {warning}", err=True)
+
+
+def _print_regression_groups(
+    groups: Sequence[RunGroup], names: Sequence[str], baseline: str | None, as_json: bool
+) -> None:
+    comparison = compare_regression_groups(groups, baseline)
+    if as_json:
+        click.echo(json.dumps(convert_to_json(serialize_regression_comparison(comparison, names)), allow_nan=False))
+        return
+    for part in iterate_parts(show_regression_comparison(comparison)):
+        if isinstance(part, Table):
+            lines = part.frame.to_string(index=False).splitlines()
+            for line in ("", part.caption, *lines, part.note):
+                print_line(line)
+        elif isinstance(part, Paragraph):
+            print_line(part.text)
 
 
 def _find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
@@ -80,7 +104,7 @@ def _find_compared_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> l
     """
     runs_by_id = {run_id: stored.find_run(run_id) for run_id in run_ids}
     for tag in filter(None, tags):
-        tagged = [run for run in stored.list_runs(CLASSIFICATION) if tag in run.tags]
+        tagged = [run for run in stored.list_runs() if tag in run.tags]
         if not tagged:
             raise RunError(
                 f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and you can add tags on Runs."

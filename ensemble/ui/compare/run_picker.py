@@ -35,6 +35,15 @@ def show_comparison_header(selection: SelectedRuns) -> None:
     show_comparison_problems(selection)
 
 
+def show_regression_header(every: Sequence[runs.Run]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared"):
+        st.subheader(formats.format_count(len(every), "run"), anchor=False, width="content")
+        targets = ", ".join(dict.fromkeys(filter(None, (run.target_name for run in every))))
+        st.caption(escaping.escape_markdown(targets), width="content")
+        st.space("stretch")
+        report_download.show_report_download(every, "compare_one_file")
+
+
 def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
     """The runs as Table has them, its baseline first: the file's is the run that is named first."""
     wanted = address.BASELINE.read()

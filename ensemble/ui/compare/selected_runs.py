@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensemble import runs
-from ensemble.config import CLASSIFICATION
+from ensemble.config import CLASSIFICATION, REGRESSION
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
@@ -67,6 +67,15 @@ def read_selected_runs() -> SelectedRuns:
     )
     tagged_runs = _filter_runs_by_tag(every, tag or sweep or "")
     return SelectedRuns(tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared)
+
+
+def list_selected_regressions() -> list[runs.Run]:
+    """The runs of the address that predict numbers."""
+    every = loaders.list_cached_runs(REGRESSION)
+    if wanted := address.RUNS.read():
+        return [run for run in every if run.id in wanted][:MAX_RUNS]
+    tag = address.TAG.read() or address.SWEEP.read()
+    return _filter_runs_by_tag(every, tag)[:MAX_RUNS] if tag else []
 
 
 def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:

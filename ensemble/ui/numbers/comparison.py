@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from ensemble.comparison.run_groups import have_same_table
 from ensemble.errors import RunError
 from ensemble.runs.store import Run, find_regression_run
+from ensemble.ui.compare.selected_runs import MAX_RUNS
 from ensemble.ui.numbers import loader
 from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.render import read_view_choice, render_view
@@ -23,6 +25,14 @@ def show_numeric_comparison(numbers: EvaluatedNumbers, run: Run) -> None:
             icon=":material/compare_arrows:",
         )
         return
+    together = [other.id for other in others if have_same_table(run, other)]
+    if together:
+        st.page_link(
+            "pages/compare.py",
+            label=f"Compare all {len(together) + 1} runs of this table by settings and seeds",
+            icon=":material/casino:",
+            query_params=address.RUNS.build_query((run.id, *together[: MAX_RUNS - 1])),
+        )
     names = {other.id: format_unique_run_name(other) for other in others}
     choice = Choice(address.WITH.name, "Compare with", names, next(iter(names)), form="list", width=420)
 

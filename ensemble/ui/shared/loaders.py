@@ -121,9 +121,9 @@ def forget_test_sets() -> None:
     _load_cached_test_set.clear()
 
 
-def list_cached_runs() -> list[runs.Run]:
-    """Every run that classifies images, newest first, at most two seconds old."""
-    return [run for run in job_screen.list_store_jobs(RUN_STORE) if run.task == CLASSIFICATION]
+def list_cached_runs(task: str = CLASSIFICATION) -> list[runs.Run]:
+    """Every run of this task, newest first, at most two seconds old."""
+    return [run for run in job_screen.list_store_jobs(RUN_STORE) if run.task == task]
 
 
 def forget_runs() -> None:

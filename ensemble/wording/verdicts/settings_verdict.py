@@ -12,7 +12,7 @@ from ensemble.wording.formats import pluralize_noun
 MAX_ANSWER_LETTERS = 90
 _SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
 _MAX_NAMED_GROUPS = 3  # in a sentence
-_METRIC_TITLES = {"nll": "NLL", "accuracy": "accuracy"}
+_METRIC_TITLES = {"nll": "NLL", "rmse": "RMSE", "accuracy": "accuracy"}
 _PLURAL_SETTINGS = {"learning_rate": "learning rates", "batch_size": "batch sizes"}
 _COUNTED_SETTINGS = ("members", "epochs")
 _BASELINE_REASONS = {
@@ -96,7 +96,7 @@ def _describe_answer(verdict: SettingsVerdict) -> str:
     if len(verdict.remaining) > 1:
         by = f"cannot be told apart by {metric}."
         return _choose_short_sentence(f"{_name_remaining_groups(verdict)} {by}", f"{_count_remaining(verdict)} {by}")
-    lower = {"nll": "lower", "accuracy": "higher"}[verdict.metric]
+    lower = "higher" if verdict.metric == "accuracy" else "lower"
     if len(verdict.groups) == 2:
         (other,) = verdict.worse
         return _choose_short_sentence(
@@ -117,7 +117,7 @@ def _choose_short_sentence(sentence: str, shorter: str) -> str:
 
 
 def _name_extreme(verdict: SettingsVerdict) -> str:
-    return {"nll": "lowest", "accuracy": "highest"}[verdict.metric]
+    return "highest" if verdict.metric == "accuracy" else "lowest"
 
 
 def _count_remaining(verdict: SettingsVerdict) -> str:

@@ -1,0 +1,202 @@
+"""Groups of regressions side by side: their losses, differences of all pairs, and the best settings."""
+
+import functools
+import hashlib
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.crossed_means import CrossedMean, estimate_crossed_mean
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
+from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
+from ensemble.comparison.baseline import Baseline, choose_baseline
+from ensemble.comparison.run_groups import RunGroup
+from ensemble.comparison.settings_verdict import (
+    JudgedGroup,
+    SettingsVerdict,
+    count_more_seeds,
+    judge_settings,
+    list_training_seconds,
+)
+from ensemble.errors import RunError
+from ensemble.runs.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    select_numeric_epoch,
+)
+from ensemble.runs.store import Run
+
+SQUARED_ERROR = "squared_error"
+_Losses = Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class _RegressionDifference:
+    """How much lower one group's mean loss is than another's, over seeds and examples.
+
+    Attributes:
+      saved: positive if the first group is better, with its 95 % interval and p.
+      adjusted_p: adjusted for all pairs of groups and losses (Holm).
+    """
+
+    saved: CrossedMean
+    adjusted_p: float = 1.0
+
+    @property
+    def sign(self) -> int:
+        """1 if the first group is shown to be better, −1 if the second, else 0."""
+        return int(np.sign(self.saved.mean)) * (self.adjusted_p < SIGNIFICANCE_LEVEL)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionGroup:
+    """Regressions that differ in the seed alone, on the same examples.
+
+    Attributes:
+      group: its runs.
+      runs: those that count: one per seed.
+      epochs: after which each is judged.
+      losses: (K, N) by name: "squared_error", "nll" and "crps"; only the first of members without a spread.
+    """
+
+    group: RunGroup
+    runs: tuple[Run, ...]
+    epochs: tuple[int, ...]
+    losses: _Losses
+
+    def list_run_means(self, loss: str) -> list[float]:
+        """The mean loss of each run; RMSE for "squared_error"."""
+        means = self.losses[loss].mean(axis=1)
+        return (np.sqrt(means) if loss == SQUARED_ERROR else means).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionComparison:
+    """Groups of regressions beside each other.
+
+    Attributes:
+      groups: in the order in which they were given.
+      baseline: the group that the others are compared with; None for none.
+      differences: by loss, of all pairs of keys: the second of a pair is the baseline where it is in it.
+      tests: how many tests every p is adjusted for.
+      verdict: which settings are best, by NLL, or by squared error where members predict no spread; None
+        of fewer than two groups.
+      examples: the test examples.
+    """
+
+    groups: tuple[RegressionGroup, ...]
+    baseline: Baseline | None
+    differences: Mapping[str, Mapping[tuple[str, str], _RegressionDifference]]
+    tests: int
+    verdict: SettingsVerdict | None
+    examples: int
+
+
+def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None = None) -> RegressionComparison:
+    """Compare groups of regressions on the same test examples.
+
+    Args:
+      groups: from `run_groups.group_runs`.
+      baseline: as of `choose_baseline`.
+
+    Raises:
+      RunError: a run has no predictions, or other test examples; or the baseline is in none of the groups.
+    """
+    base = choose_baseline(groups, baseline)
+    measured = tuple(_measure_group(group) for group in groups)
+    known = [_read_example_groups(group.runs[0]) for group in measured]
+    if len({_fingerprint_targets(run) for group in measured for run in group.runs}) > 1:
+        raise RunError("These runs have different test rows: compare runs of one table with the same split seed.")
+    names = [name for name in measured[0].losses if all(name in group.losses for group in measured)]
+    order = sorted(measured, key=lambda group: base is not None and group.group.key == base.group.key)
+    pairs = list(itertools.combinations(order, 2))
+    compared = [name for name in ("nll", SQUARED_ERROR) if name in names]
+    found = {
+        (name, first.group.key, second.group.key): _compare_losses(first.losses[name], second.losses[name], known[0])
+        for name in compared
+        for first, second in pairs
+    }
+    adjusted = adjust_p_holm([saved.p for saved in found.values()]).tolist() if found else list[float]()
+    differences: dict[str, dict[tuple[str, str], _RegressionDifference]] = {name: {} for name in compared}
+    for ((name, *keys), saved), p in zip(found.items(), adjusted, strict=True):
+        differences[name][keys[0], keys[1]] = _RegressionDifference(saved, p)
+    return RegressionComparison(
+        groups=measured,
+        baseline=base,
+        differences=differences,
+        tests=len(found),
+        verdict=_judge_groups(measured, differences[compared[0]], compared[0], len(found), base),
+        examples=next(iter(measured[0].losses.values())).shape[1],
+    )
+
+
+def _measure_group(group: RunGroup) -> RegressionGroup:
+    runs = group.distinct_runs
+    epochs = tuple(select_numeric_epoch(run) for run in runs)
+    each = [_measure_run(run, epoch) for run, epoch in zip(runs, epochs, strict=True)]
+    names = [name for name in each[0] if all(name in losses for losses in each)]
+    if len({len(losses[SQUARED_ERROR]) for losses in each}) > 1:
+        raise RunError(f"The runs of “{group.title}” have different test rows: compare runs with the same split seed.")
+    return RegressionGroup(group, runs, epochs, {name: np.stack([losses[name] for losses in each]) for name in names})
+
+
+def _measure_run(run: Run, epoch: int) -> dict[str, NDArray[np.float64]]:
+    """The ensemble's losses on each test example, (N,) by name."""
+    predicted, targets = read_numeric_predictions(run, epoch), read_numeric_targets(run).values
+    losses = predicted.compute_losses(targets)
+    squared = np.asarray((targets - predicted.compute_mean()) ** 2)
+    return {SQUARED_ERROR: squared, **{name: losses[name] for name in ("nll", "crps") if name in losses}}
+
+
+def _read_example_groups(run: Run) -> Groups | None:
+    return read_numeric_targets(run).groups
+
+
+def _fingerprint_targets(run: Run) -> str:
+    return hashlib.sha256(read_numeric_targets(run).values.tobytes()).hexdigest()
+
+
+def _compare_losses(own: NDArray[np.float64], others: NDArray[np.float64], groups: Groups | None) -> CrossedMean:
+    if groups is not None:
+        own, others = collapse_groups(own, groups), collapse_groups(others, groups)
+    apart = own.mean(axis=0) - others.mean(axis=0)
+    lost = estimate_crossed_mean(own, others, bound=float(np.abs(apart - apart.mean()).max()))
+    return replace(lost, mean=-lost.mean, low=-lost.high, high=-lost.low)
+
+
+def _judge_groups(
+    groups: Sequence[RegressionGroup],
+    differences: Mapping[tuple[str, str], _RegressionDifference],
+    loss: str,
+    tests: int,
+    baseline: Baseline | None,
+) -> SettingsVerdict | None:
+    if len(groups) < 2:
+        return None
+    worse = {keys[1] if difference.sign > 0 else keys[0] for keys, difference in differences.items() if difference.sign}
+    values = {each.group.key: each.losses[loss] for each in groups}
+    return judge_settings(
+        [
+            JudgedGroup(
+                key=each.group.key,
+                title=each.group.title,
+                values=each.group.values,
+                seeds=len(each.runs),
+                mean=float(np.mean(each.list_run_means(loss))),
+                costs=list_training_seconds(each.runs),
+            )
+            for each in groups
+        ],
+        worse,
+        metric="rmse" if loss == SQUARED_ERROR else loss,
+        split="test",
+        images=next(iter(values.values())).shape[1],
+        is_about_settings=any(len(each.runs) > 1 for each in groups),
+        tests=tests,
+        count_more_seeds=functools.partial(count_more_seeds, values, SIGNIFICANCE_LEVEL / max(1, tests)),
+        baseline=baseline,
+    )
