@@ -8,11 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.numeric.numeric_ensemble import get_ensemble_arrays
+from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
+from ensemble.config import REGRESSION
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.exchange.checks.names import generate_default_names
 from ensemble.exchange.files.npz_predictions import COLUMN_PREFIX
 from ensemble.exchange.run_import import find_run_split
+from ensemble.runs.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    select_numeric_epoch,
+)
+from ensemble.runs.store import list_regression_member_names
 from ensemble.storage.arrays.npz import Arrays, write_arrays
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 
@@ -24,7 +33,7 @@ class ExportedPredictions:
     Attributes:
       path: the file.
       epochs: of the run, whose predictions are in it.
-      shape: of `probabilities`: (M, N, C), or (E, M, N, C) of several epochs.
+      shape: of `probabilities`: (M, N, C), or (E, M, N, C) of several epochs; of a regression's predictions (M, …, N).
       images: whether the images are in it.
     """
 
@@ -60,17 +69,34 @@ def export_run(
       PredictionsError: the file cannot be written, or is there already.
     """
     run = runs.find_run(run_id)
-    epochs = _select_export_epochs(run, epoch, all_epochs)
+    if run.task == REGRESSION:
+        if all_epochs:
+            raise PredictionsError("--all-epochs is for classes: a file of numbers has one epoch. Name it by --epoch.")
+        epoch = select_numeric_epoch(run, epoch)
+    epochs = (epoch,) if run.task == REGRESSION and epoch else _select_export_epochs(run, epoch, all_epochs)
     if not replace and path.exists():
         raise PredictionsError(f"{path} already exists: choose another name, or use --force to replace it.")
-    content = collect_export_arrays(run, epochs, all_epochs, images)
+    if run.task == REGRESSION:
+        content = _collect_numeric_arrays(run, epochs[0])
+    else:
+        content = collect_export_arrays(run, epochs, all_epochs, images)
     try:
         write_arrays(path, content)
     except OSError as error:
         raise PredictionsError(
             f"{path} cannot be written ({describe_os_error(error)}): {describe_remedy(error)}, or name another file."
         ) from error
-    return ExportedPredictions(path, epochs, content["probabilities"].shape, "images" in content)
+    return ExportedPredictions(path, epochs, next(iter(content.values())).shape, "images" in content)
+
+
+def _collect_numeric_arrays(run: runs.Run, epoch: int) -> Arrays:
+    """What a regression predicts after an epoch, by the names that `read_numeric_file` knows."""
+    predicted, truth = read_numeric_predictions(run, epoch), read_numeric_targets(run)
+    arrays: dict[str, NDArray[Any]] = {**get_ensemble_arrays(predicted), "targets": truth.values}
+    if isinstance(predicted, QuantileEnsemble):
+        arrays["levels"] = predicted.levels
+    arrays["member_names"] = np.array(list_regression_member_names(run, epoch))
+    return arrays | ({"groups": truth.groups} if truth.groups is not None else {})
 
 
 def collect_export_arrays(run: runs.Run, epochs: tuple[int, ...], stacked: bool, images: bool) -> Arrays:

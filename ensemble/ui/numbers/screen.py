@@ -6,19 +6,16 @@ from ensemble import runs
 from ensemble.config import REGRESSION
 from ensemble.errors import RunError
 from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task
-from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import job_picker
-from ensemble.ui.jobs.job_screen import JobScreen, find_displayed_state
-from ensemble.ui.shared import address
-from ensemble.wording import escaping, formats
+from ensemble.ui.jobs.job_screen import JobScreen
+from ensemble.ui.shared import address, run_panel
+from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 
 
 def describe_numeric_run(run: Run) -> str:
     unit = f" in {run.unit}" if run.unit else ""
-    where = "trained elsewhere" if run.settings is None else "trained here"
-    parts = [formats.format_count(run.config.members, "member"), f"{run.target_name or 'numbers'}{unit}"]
-    return " · ".join([*parts, where])
+    return f"{run.target_name or 'numbers'}{unit} · {'trained elsewhere' if run.settings is None else 'trained here'}"
 
 
 NUMERIC_SCREEN: JobScreen[Run] = JobScreen(
@@ -36,17 +33,7 @@ NUMERIC_SCREEN: JobScreen[Run] = JobScreen(
 
 
 def show_numeric_header(run: Run) -> None:
-    full = (
-        f"**{escaping.escape_markdown(format_run_name(run))}**  \n"
-        f"{escaping.escape_markdown(describe_numeric_run(run))}  \n"
-        f"{escaping.escape_markdown(run.id)}"
-    )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
-        job_picker.show_job_title(format_run_name(run), find_displayed_state(run))
-        st.caption("Settings", width="content", help=full)
-        st.space("stretch")
-        report_download.show_report_download([run], "numeric_one_file")
-        job_picker.show_job_picker(NUMERIC_SCREEN, run)
+    run_panel.show_run_header(run, has_try_link=False, screen=NUMERIC_SCREEN, report_key="numeric_one_file")
 
 
 def show_missing_numbers(problem: str) -> None:

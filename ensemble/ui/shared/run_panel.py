@@ -66,12 +66,14 @@ def show_numeric_run_notice(run: Run) -> None:
     )
 
 
-def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
+def show_run_header(
+    run: runs.Run, has_try_link: bool = True, screen: JobScreen[Run] = RUN_SCREEN, report_key: str = "run_one_file"
+) -> None:
     """Name, state, file and picker in one line, which stays while the page scrolls.
 
     The settings stand behind its "?".
     """
-    title = run.data.title
+    title = screen.describe_details(run) or run.data.title
     parts = [title, settings.summarize_run_settings(run.config)]
     if digest := identify_start_weights(run.path):
         parts.append(f"start weights given ({digest})")
@@ -84,9 +86,10 @@ def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
         st.space("stretch")
         if has_try_link:
             _show_try_link(run)
-        report_download.show_report_download([run], "run_one_file")
-        plain_words.show_terms_control()
-        job_picker.show_job_picker(RUN_SCREEN, run)
+        report_download.show_report_download([run], report_key)
+        if run.task == CLASSIFICATION:
+            plain_words.show_terms_control()
+        job_picker.show_job_picker(screen, run)
 
 
 def _show_try_link(run: runs.Run) -> None:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ensemble.analysis.inference.chance_level import is_accuracy_at_chance, is_at_chance, may_be_at_chance
 from ensemble.analysis.quality.averaging import average_probabilities, most_likely_classes
-from ensemble.config import EnsembleConfig
+from ensemble.config import CLASSIFICATION, EnsembleConfig
 from ensemble.datasets.registry import DatasetEntry, find_dataset_entry
 from ensemble.errors import ConfigError, DataError, RunError
 from ensemble.jobs.network_probe import read_network_advice
@@ -44,7 +44,7 @@ def _compute_guessing_rate(data: DatasetEntry) -> float:
 
 def is_run_at_chance(run: Run) -> bool:
     """Return whether a run has finished with an ensemble that only guesses: no success."""
-    return _list_chance_levels(run)[0]
+    return run.task == CLASSIFICATION and _list_chance_levels(run)[0]
 
 
 def list_members_at_chance(run: Run) -> list[int]:

@@ -8,10 +8,13 @@ import pytest
 
 from ensemble import runs
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.config import CLASSIFICATION
 from ensemble.errors import RunError
+from ensemble.exchange.numeric_files import read_numeric_file
+from ensemble.exchange.prediction_export import export_run
 from ensemble.jobs.folders import create_run_folder
 from ensemble.runs.annotations.names import rename_run
 from ensemble.runs.annotations.notes import write_run_note
@@ -147,3 +150,22 @@ def test_what_is_tested_on_has_the_names_and_groups_of_its_own_rows() -> None:
     np.testing.assert_array_equal(kept.values, raw.find_column("price").values[rows].astype(float))
     assert kept.groups is not None
     np.testing.assert_array_equal(kept.groups[:, None] == kept.groups, streets[rows][:, None] == streets[rows])
+
+
+@pytest.mark.parametrize("form", ["normal", "points", "quantiles"])
+def test_exported_predictions_are_read_back(form: str, runs_of_one_test: Path, tmp_path: Path) -> None:
+    quantiles = np.sort(RNG.normal(size=(2, 3, 50)), axis=1)
+    ensembles: dict[str, NumericEnsemble] = {
+        "normal": MIXTURE,
+        "points": PointEnsemble(MIXTURE.mean),
+        "quantiles": QuantileEnsemble(np.array([0.1, 0.5, 0.9]), quantiles),
+    }
+    predicted = ensembles[form]
+    run = create_imported_numeric_run(predicted, TARGETS, member_names=[f"m{n}" for n in range(predicted.members)])
+    exported = export_run(run.id, tmp_path / "numbers.npz")
+    assert exported.epochs == (1,)
+    read = read_numeric_file(exported.path)
+    assert type(read.mixture) is type(predicted)
+    np.testing.assert_allclose(read.mixture.mean, predicted.mean)
+    np.testing.assert_array_equal(read.targets, TARGETS)
+    assert read.member_names == run.member_names
