@@ -67,7 +67,7 @@ def iterate_capsule_parts(run: runs.Run, with_members: bool, all_epochs: bool) -
     Raises:
       RunError: a file of the run is damaged; or it keeps no members, and they are asked for.
     """
-    history = "".join(json.dumps(line) + "\n" for line in runs.read_history(run.id))
+    history = "".join(json.dumps(line) + "\n" for line in runs.read_thinned_history(run.id))
     yield capsule_format.HISTORY, _encode_text(history)
     if member_sources := read_member_sources(run.path):
         yield capsule_format.SOURCES, _encode_text(json.dumps(member_sources))

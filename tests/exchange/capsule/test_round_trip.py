@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from ensemble.runs.annotations.notes import read_run_note, write_run_note
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.runs.parameters import read_parameters
 from ensemble.shift.results import KNOWN_KEY, read_ood_scores
+from ensemble.storage.records import line_thinning
 from ensemble.storage.records.json_lines import append_line
 from tests.conftest import REPO
 from tests.exchange.capsule.pages import page_of, payload_of, taken_apart, there_and_back, written
@@ -247,3 +249,17 @@ def test_where_it_cannot_be_written_nothing_is_left(
     with pytest.raises((RunError, PredictionsError, KeyboardInterrupt), match=r"make room|no"):
         capsule.import_capsule(found)
     assert sorted(run.path.parent.iterdir()) == there
+
+
+def test_a_long_history_goes_along_thinned_with_every_end_of_an_epoch(
+    run: runs.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_thinning, "MOST_STEP_ROWS", 50)
+    rows = [json.dumps({"kind": "steps", "step": step, "progress": step / 500}) for step in range(1, 1001)]
+    history = run.path / "history.jsonl"
+    history.write_text("\n".join(rows[:500]) + "\n" + history.read_text() + "\n".join(rows[500:]) + "\n")
+    lines = runs.read_history(there_and_back(tmp_path, run).id)
+    assert [line["epoch"] for line in lines if line["kind"] == "epoch"] == [1, 2]
+    steps = [line["step"] for line in lines if line["kind"] == "steps"]
+    assert len(steps) <= 51
+    assert (steps[0], steps[-1]) == (1, 1000)
