@@ -33,7 +33,7 @@ def test_each_coefficient_is_among_what_was_measured_too() -> None:
 def test_its_limits_are_those_of_the_program() -> None:
     for field in fields(EnsembleConfig):
         if field.name in ("members", "groups"):
-            assert f"{field.metadata['high']} {field.name}" in DOC
+            assert f"{field.metadata['high']:,} {field.name}" in DOC
 
 
 def test_coefficients_come_back_from_costs_that_were_made_of_them() -> None:

@@ -1,6 +1,6 @@
 """Every measure and picture of Inspect at other sizes: python -m benchmarks.screens.sizes
 
-Predictions drawn at random, from two classes to 1,000, 1 to 64 members and 30 to 50,000
+Predictions drawn at random, from two classes to 1,000, 1 to 1,024 members and 30 to 50,000
 examples. Each size in a process of its own, one after the other: seconds of each measure, those
 of the processor, which other work does not lengthen as much, and the memory that it takes
 beyond what there was before. One size alone, printed and not kept:
@@ -19,7 +19,15 @@ import numpy as np
 
 from benchmarks import common
 
-SIZES = ((10, 10_000, 100), (5, 50_000, 1_000), (64, 10_000, 10), (10, 10_000, 2), (1, 10_000, 100), (10, 30, 10))
+SIZES = (
+    (10, 10_000, 100),
+    (5, 50_000, 1_000),
+    (64, 10_000, 10),
+    (1_024, 10_000, 10),
+    (10, 10_000, 2),
+    (1, 10_000, 100),
+    (10, 30, 10),
+)
 ROWS = 1_000  # drawn at a time, so that drawing takes no memory of its own
 
 

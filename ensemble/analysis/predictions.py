@@ -1,6 +1,7 @@
 """Predictions on labelled examples: judged one by one, filtered and put in order."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from ensemble.analysis.quality.averaging import (
     prediction_confidence,
 )
 
+MAX_SHOWN_MEMBERS = 64  # members whose curves or pairs are shown one by one
 EXAMPLE_FILTERS = ("all", "wrong", "split")
 _MAX_INT16_MEMBERS = 181  # members: of so many, pairs of votes for one class still fit 16 bits
 # The measures by which the words of `EXAMPLE_ORDERS` sort already.
@@ -58,6 +60,25 @@ class EnsemblePredictions:
     def members(self) -> int:
         """M."""
         return len(self.probabilities)
+
+    @cached_property
+    def member_confidence(self) -> Floats:
+        """(M, N), each member's probability of the class that it votes for."""
+        M, N = self.votes.shape
+        confidence = np.empty((M, N), self.probabilities.dtype)
+        for row, probabilities, votes in zip(confidence, self.probabilities, self.votes, strict=True):
+            row[:] = probabilities[np.arange(N), votes]
+        confidence.setflags(write=False)
+        return confidence
+
+    @cached_property
+    def spread_members(self) -> tuple[int, ...]:
+        """The members, from 0, that stand for all: with more than 64, so many, evenly from the least accurate up."""
+        if self.members <= MAX_SHOWN_MEMBERS:
+            return tuple(range(self.members))
+        by_accuracy = np.argsort((self.votes == self.labels).sum(axis=1), kind="stable")
+        places = np.linspace(0, self.members - 1, MAX_SHOWN_MEMBERS).round().astype(int)
+        return tuple(sorted(by_accuracy[places].tolist()))
 
     @property
     def right(self) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import click
 from ensemble import datasets
 from ensemble.cli.output import print_line
 from ensemble.cluster.schedulers import SCHEDULERS
-from ensemble.config import PRECISIONS, EnsembleConfig
+from ensemble.config import MAX_MEMBERS, PRECISIONS, EnsembleConfig
 from ensemble.errors import ClusterError
 from ensemble.machine.bench_result import create_bench_result, machine_folder, write_bench_result
 from ensemble.machine.network_cost import compute_network_cost
@@ -50,7 +50,7 @@ def _read_scheduler_info() -> dict[str, Any]:
 
 
 @click.command(name="bench")
-@click.option("--members", type=click.IntRange(1, 64), default=4, help="Number of networks.")
+@click.option("--members", type=click.IntRange(1, MAX_MEMBERS), default=4, help="Number of networks.")
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help=("Images in one step."))
 @click.option("--devices", type=click.IntRange(0), default=0, help=("Number of devices; 0 takes all."))
 @click.option("--dataset", help="By default MNIST if it is ready.")

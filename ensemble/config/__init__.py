@@ -3,7 +3,14 @@
 from ensemble.config.ensemble_config import PRECISIONS, SCHEDULES, EnsembleConfig
 from ensemble.config.imported_config import ImportedConfig
 from ensemble.config.regression_config import RegressionConfig
-from ensemble.config.training_config import CLASSIFICATION, MIN_GROUP_MEMBERS, REGRESSION, TASKS, TrainingConfig
+from ensemble.config.training_config import (
+    CLASSIFICATION,
+    MAX_MEMBERS,
+    MIN_GROUP_MEMBERS,
+    REGRESSION,
+    TASKS,
+    TrainingConfig,
+)
 
 # Of any run; and of one that is trained here.
 AnyConfig = EnsembleConfig | RegressionConfig | ImportedConfig
@@ -11,6 +18,7 @@ AnyTrainingConfig = EnsembleConfig | RegressionConfig
 
 __all__ = [
     "CLASSIFICATION",
+    "MAX_MEMBERS",
     "MIN_GROUP_MEMBERS",
     "PRECISIONS",
     "REGRESSION",

@@ -11,7 +11,7 @@ from ensemble import architectures, optimizers
 from ensemble.architectures import ARCHITECTURES
 from ensemble.config import marked_epochs as epochs_of
 from ensemble.config import member_values
-from ensemble.config.training_config import CLASSIFICATION, TrainingConfig
+from ensemble.config.training_config import CLASSIFICATION, MAX_MEMBERS, TrainingConfig
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.datasets.registry import find_dataset_entry, list_dataset_names
 from ensemble.errors import ConfigError
@@ -39,7 +39,7 @@ class EnsembleConfig(TrainingConfig):
         "cnn", "The network; your own is package.module:Factory.", choices=architectures.list_network_names
     )
     width: int = declare_setting(0, "Width of the network's layers; 0 is its default.", low=0, high=1024)
-    members: int = declare_setting(4, "Number of networks to train.", low=1, high=64)
+    members: int = declare_setting(4, "Number of networks to train.", low=1, high=MAX_MEMBERS)
     learning_rate: float = declare_setting(0.1, "Step size.", low=1e-5, high=10.0)
     momentum: float = declare_setting(
         0.9,

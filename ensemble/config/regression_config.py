@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from ensemble import architectures, optimizers
 from ensemble.config.member_values import VARY_FORM
-from ensemble.config.training_config import REGRESSION, TrainingConfig
+from ensemble.config.training_config import MAX_MEMBERS, REGRESSION, TrainingConfig
 from ensemble.errors import ConfigError
 from ensemble.settings import StoredChoice, declare_setting, document_settings
 
@@ -30,7 +30,7 @@ class RegressionConfig(TrainingConfig):
     dataset: ClassVar[str] = "table"  # the images of a classification; an id begins with it
     has_member_views: ClassVar[bool] = True
 
-    members: int = declare_setting(5, "Number of networks to train.", low=1, high=64)
+    members: int = declare_setting(5, "Number of networks to train.", low=1, high=MAX_MEMBERS)
     learning_rate: float = declare_setting(0.001, "Step size.", low=1e-5, high=10.0)
     momentum: float = declare_setting(
         0.9,

@@ -8,6 +8,7 @@ from ensemble.settings import Settings, coerce_setting_value, list_setting_field
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
 TASKS = (CLASSIFICATION, REGRESSION)
+MAX_MEMBERS = 4096  # every table and checkpoint grows with them; more were never tried
 MIN_GROUP_MEMBERS = 2  # a member alone in its process may round otherwise than beside others
 
 

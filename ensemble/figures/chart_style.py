@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensemble.figures.palette import ENSEMBLE_WIDTH, MEMBER_HUES, MEMBER_WIDTH, Palette, member_color, member_opacity
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
+from ensemble.figures.palette import (
+    ENSEMBLE_WIDTH,
+    MEMBER_HUES,
+    MEMBER_WIDTH,
+    Palette,
+    build_band_color,
+    member_color,
+    member_opacity,
+)
 from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
 
 # Points of one line: more than a screen is wide would only be sent and not seen.
 MAX_LINE_POINTS = 400
+_BAND_QUANTILES = 0.05, 0.95  # of the members' lines, if there are many
 
 MAX_TITLE_LETTERS = 44  # letters of a title to a line: what a phone is wide
 
@@ -25,9 +35,17 @@ _LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "
 def build_member_lines(
     xs: Sequence[Any], ys: Sequence[Any], hovers: Sequence[Sequence[str]], **more: Any
 ) -> list[dict[str, Any]]:
-    """The members' lines as Plotly traces; the legend names each of a few, and many at once."""
+    """The members' lines as Plotly traces; the legend names each of a few, and many at once.
+
+    More than `MAX_SHOWN_MEMBERS` lines are drawn as `describe_member_lines` reports; if each is a point, as one trace.
+    """
     M = len(xs)
     many = len(MEMBER_HUES) < M
+    if M > MAX_SHOWN_MEMBERS:
+        if all(len(x) == 1 for x in xs):
+            merged = ([row[0] for row in rows] for rows in (xs, ys, hovers))
+            return [_style_merged_trace(M, *merged) | more]
+        return _summarize_member_lines(xs, ys, hovers, more)
     return [
         {
             "x": xs[m],
@@ -44,6 +62,84 @@ def build_member_lines(
         }
         for m in range(M)
     ]
+
+
+def _style_merged_trace(M: int, x: list[Any], y: list[Any], hovertext: list[str]) -> dict[str, Any]:
+    return {
+        "x": x,
+        "y": y,
+        "hovertext": hovertext,
+        "hoverinfo": "text",
+        "mode": "lines",
+        "line": style_member_line(0, M),
+        "opacity": member_opacity(M),
+        "name": f"{M:,} members",
+        "legendgroup": "members",
+    }
+
+
+def _summarize_member_lines(
+    xs: Sequence[Any], ys: Sequence[Any], hovers: Sequence[Sequence[str]], more: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """A band between two quantiles of the lines at each x, and the lines with the lowest and the highest mean."""
+    M = len(xs)
+    grid = np.unique(np.concatenate([np.asarray(x, float) for x in xs]))
+    if len(grid) > MAX_LINE_POINTS:
+        grid = np.linspace(grid[0], grid[-1], MAX_LINE_POINTS)
+    lines = [(np.asarray(x, float), np.array(y, float)) for x, y in zip(xs, ys, strict=True)]
+    known = [np.isfinite(y) for _, y in lines]
+    curves = np.array(
+        [
+            np.interp(grid, x[kept], y[kept], left=np.nan, right=np.nan) if kept.any() else np.full(len(grid), np.nan)
+            for (x, y), kept in zip(lines, known, strict=True)
+        ]
+    )
+    there = np.isfinite(curves).any(axis=0)
+    low, high = np.nanquantile(curves[:, there], _BAND_QUANTILES, axis=0)
+    means = np.array([y[kept].mean() if kept.any() else np.nan for (_, y), kept in zip(lines, known, strict=True)])
+    ends = {"lowest": int(np.nanargmin(means)), "highest": int(np.nanargmax(means))}
+    edge = {"x": grid[there], "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "legendgroup": "members"}
+    return [
+        {**edge, "y": low, "name": f"{M:,} members, low", "showlegend": False, **more},
+        {
+            **edge,
+            "y": high,
+            "name": f"{M:,} members, 5 % to 95 %",
+            "fill": "tonexty",
+            "fillcolor": build_band_color(),
+            **more,
+        },
+        *(
+            {
+                "x": xs[m],
+                "y": ys[m],
+                "mode": "lines",
+                "line": style_member_line(place, len(ends)),
+                "name": f"{which} mean",
+                "hovertext": hovers[m],
+                "hoverinfo": "text",
+                **more,
+            }
+            for place, (which, m) in enumerate(ends.items())
+        ),
+    ]
+
+
+def describe_member_lines(M: int) -> str:
+    """Return what `build_member_lines` draws of many members; "" if it draws each."""
+    if M <= MAX_SHOWN_MEMBERS:
+        return ""
+    return (
+        f" Of the {M:,} members the picture shows the range from the 5 % to the 95 % quantile, and the two with the "
+        "lowest and the highest mean."
+    )
+
+
+def describe_spread_members(M: int) -> str:
+    """Return which members are shown of many, those of `EnsemblePredictions.spread_members`; "" if all are."""
+    if M <= MAX_SHOWN_MEMBERS:
+        return ""
+    return f" {MAX_SHOWN_MEMBERS} of the {M:,} members are shown, evenly from the least to the most accurate."
 
 
 def format_member_name(m: int) -> str:

@@ -123,12 +123,12 @@ def _build_averaged_bars(
 def build_member_dots(
     predictions: EnsemblePredictions, number: int, names: Sequence[str], kept: Ints, palette: Palette
 ) -> list[dict[str, Any]]:
-    """Each member's probabilities, one below the other within a row so that none hides."""
-    offsets = np.linspace(-0.3, 0.3, predictions.members)
+    """The probabilities of each of the `spread_members`, one below the other within a row so that none hides."""
+    offsets = np.linspace(-0.3, 0.3, len(predictions.spread_members))
     return [
         {
             "x": predictions.probabilities[m, number, kept],
-            "y": np.arange(len(names)) + offsets[m],
+            "y": np.arange(len(names)) + offset,
             "mode": "markers",
             "name": str(m + 1),
             "cliponaxis": False,
@@ -144,7 +144,7 @@ def build_member_dots(
             ],
             "hoverinfo": "text",
         }
-        for m in range(predictions.members)
+        for m, offset in zip(predictions.spread_members, offsets, strict=True)
     ]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.planning.committee_scores import CommitteeScores, list_committee_sizes, score_committees
 from ensemble.analysis.planning.plan_grid import PlanGrid, build_plan_grid
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
 from ensemble.datasets.partition.split import select_validation_indices
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import locate_epoch_file
@@ -66,7 +67,8 @@ def load_plan_grids(run: Run) -> PlanGrids:
     if not kept:
         raise RunError(f"The run “{run.id}” has no predictions yet: wait for the end of its first epoch.")
     data, test_set = load_run_dataset(run), load_test_set(run)
-    epochs = select_grid_epochs(kept, len(list_committee_sizes(config.members)) * len(data.test_labels))
+    judged = len(list_committee_sizes(config.members)) * max(1, config.members // MAX_SHOWN_MEMBERS)
+    epochs = select_grid_epochs(kept, judged * len(data.test_labels))
     test, problems = _score_epochs(run, "predictions", epochs, data.test_labels, read_run_predictions)
     if not test:
         raise RunError(problems[0])
@@ -107,16 +109,23 @@ def _score_epochs(
         cache_key += f" {rows}" if len(rows) < len(there) else ""
         try:
             arrays = load_or_compute_arrays(
-                "plan", cache_key, lambda: _pack_scores(score_committees(read(run.id, epoch)[rows], labels))
+                "plan",
+                cache_key,
+                lambda: _pack_scores(score_committees(_select_members(read(run.id, epoch), rows), labels)),
             )
         except RunError as error:
             return str(error)
         return _unpack_scores(arrays)
 
-    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+    threads = min(_THREADS, os.cpu_count() or 1) if len(left) <= MAX_SHOWN_MEMBERS else 1  # each holds an epoch
+    with ThreadPoolExecutor(threads) as pool:
         results = dict(zip(epochs, pool.map(score_epoch, epochs), strict=True))
     scores = {epoch: result for epoch, result in results.items() if isinstance(result, CommitteeScores)}
     return scores, [result for result in results.values() if isinstance(result, str)]
+
+
+def _select_members(probabilities: NDArray[np.float32], rows: list[int]) -> NDArray[np.float32]:
+    return probabilities if len(rows) == len(probabilities) else probabilities[rows]
 
 
 def _file_stamp(path: Path) -> tuple[int, int]:

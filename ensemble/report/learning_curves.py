@@ -69,9 +69,11 @@ def _describe_learning_curves(run: Run, curves: dict[tuple[str, str], GroupCurve
     if curves["ensemble", "validation"].lines:
         sentence += ", on validation images dash-dotted"
     whole = curves["ensemble", "test"].lines
+    shown = chart_style.describe_member_lines(run.config.members)
     if not whole or not many:
-        return f"{sentence}."
-    return f"{sentence}. The ensemble ends at {_format_final_value(figure, whole[0].y[-1], run)} on test images."
+        return f"{sentence}.{shown}"
+    end = _format_final_value(figure, whole[0].y[-1], run)
+    return f"{sentence}. The ensemble ends at {end} on test images.{shown}"
 
 
 def _format_final_value(figure: str, end: float, run: Run) -> str:

@@ -10,7 +10,6 @@ import pandas as pd
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality import temperature_scaling
-from ensemble.analysis.quality.averaging import prediction_confidence
 from ensemble.analysis.quality.brier_parts import BrierParts, decompose_ensemble_brier
 from ensemble.analysis.quality.calibration import BINS, ReliabilityBins, reliability_bins
 from ensemble.analysis.quality.calibration_noise import CalibrationErrorEstimate, estimate_ensemble_calibration_error
@@ -236,8 +235,8 @@ def _format_part(value: float) -> str:
 
 def compute_reliability_diagrams(predictions: EnsemblePredictions) -> tuple[ReliabilityBins, list[ReliabilityBins]]:
     """The reliability diagram of the ensemble, and of each member; of one member none."""
-    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
-    members = [reliability_bins(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
+    each = zip(predictions.member_confidence, predictions.votes, strict=True) if predictions.members > 1 else ()
+    members = [reliability_bins(sure, votes == predictions.labels) for sure, votes in each]
     return reliability_bins(predictions.confidence, predictions.right), members
 
 
@@ -420,7 +419,8 @@ def _reliability_diagram_view(epoch: EvaluatedEpoch) -> View:
             label="",
             alt=f"Accuracy over confidence in bins. The fullest bin has {fullest}",
             explanation=f"A point above the dashed line: {pluralize_noun(epoch.noun)} that it is more often right "
-            "about than it says. Below the picture, how many answers there are of each confidence.",
+            "about than it says. Below the picture, how many answers there are of each confidence."
+            + chart_style.describe_member_lines(len(members)),
             draw=lambda palette: plot_reliability_diagram(ensemble, members, epoch.noun, title, palette),
             key="calibration",
             file="calibration",

@@ -62,10 +62,11 @@ def tabulate_committee_costs(
     judged: CommitteeEvaluation, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
 ) -> pd.DataFrame:
     """A row for each size: the expected figure, what the last member brought, and what it takes."""
-    mean = committees.committee_curve(judged, name).mean
+    curve = committees.committee_curve(judged, name)
+    mean = curve.mean
     committee_metrics = [format_committee_metric(value, name, judged.n) for value in mean]
     gained = ["–", *(describe_size_gain(last, now, name) for last, now in pairwise(mean))]
-    size = [str(number) for number in range(1, judged.members + 1)]
+    size = [str(number) for number in curve.size]
     if beyond:
         rows = np.unique(np.linspace(0, len(beyond.size) - 1, _MAX_EXPECTED_ROWS).round().astype(int))
         size += [f"{beyond.size[row]} ({EXPECTED_LABEL})" for row in rows]
@@ -77,7 +78,8 @@ def tabulate_committee_costs(
         ]
         all_of_it = np.concatenate([mean[-1:], beyond.mean])
         gained += [describe_size_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
-    columns = {"members": size, METRICS_BY_NAME[name].capitalized_term: committee_metrics, "by the last one": gained}
+    gain = "by the last one" if len(curve.size) == judged.members else "against the row above"
+    columns = {"members": size, METRICS_BY_NAME[name].capitalized_term: committee_metrics, gain: gained}
     return pd.DataFrame(columns | _list_cost_columns(epoch, [int(one.split()[0]) for one in size]))
 
 
@@ -107,8 +109,9 @@ def describe_size_gain(before: float, after: float, name: str) -> str:
 def explain_committee_costs(
     judged: CommitteeEvaluation, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
+    last = "The gain of the last member" if "by the last one" in known else "The gain against the row above"
     parts = [
-        "The gain of the last member is a mean over committees, on these same images; only the "
+        f"{last} is a mean over committees, on these same images; only the "
         "verdict says whether it is more than chance.",
         "Times are those of this run, divided evenly: members on one processor share it.",
     ]

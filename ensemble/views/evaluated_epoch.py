@@ -24,6 +24,7 @@ from ensemble.wording.verdicts import selection_basis
 Result = TypeVar("Result")
 _MAX_BYTE_CLASSES = 256  # classes whose numbers fit a byte
 MAX_SPREAD_EPOCHS = 24  # of more epochs, this many are read
+_SPREAD_MEMBERS = 64  # with more members fewer
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +95,12 @@ class EvaluatedEpoch:
         return result
 
     def decompose_losses(self) -> dict[int, NllDecomposition]:
-        """The parts of the NLL by epoch, of at most two dozen; damaged epochs are left out."""
-        epochs = sorted({*select_spread_epochs(self.epochs), self.epoch})
+        """The parts of the NLL by epoch, of at most two dozen; damaged epochs are left out.
+
+        With more than 64 members of fewer epochs, so that no more predictions are read.
+        """
+        most = min(MAX_SPREAD_EPOCHS, max(2, MAX_SPREAD_EPOCHS * _SPREAD_MEMBERS // self.members))
+        epochs = sorted({*select_spread_epochs(self.epochs, most), self.epoch})
         by_epoch = {epoch: self.decompose_loss(epoch) for epoch in epochs}
         return {epoch: parts for epoch, parts in by_epoch.items() if parts}
 
@@ -149,7 +154,9 @@ class EvaluatedEpoch:
         kind = np.uint8 if len(self.class_names) <= _MAX_BYTE_CLASSES else np.int32
         members = self.run.remaining_members(self.epoch)
         for epoch in self.path_epochs:
-            if (probabilities := self.read_probabilities(epoch)) is not None:
+            if epoch == self.epoch:
+                votes[epoch] = self.predictions.votes.astype(kind)
+            elif (probabilities := self.read_probabilities(epoch)) is not None:
                 then = self.run.remaining_members(epoch)
                 rows = [then.index(member) for member in members]
                 votes[epoch] = most_likely_classes(probabilities[rows]).astype(kind)
@@ -173,9 +180,9 @@ class EvaluatedEpoch:
         return runs.list_runs(CLASSIFICATION)
 
 
-def select_spread_epochs(epochs: Sequence[int]) -> list[int]:
-    """At most `MAX_SPREAD_EPOCHS` of the epochs, both ends kept: each is a file to read."""
-    places = np.linspace(0, len(epochs) - 1, min(len(epochs), MAX_SPREAD_EPOCHS)).round().astype(int)
+def select_spread_epochs(epochs: Sequence[int], most: int = MAX_SPREAD_EPOCHS) -> list[int]:
+    """At most so many of the epochs, both ends kept: each is a file to read."""
+    places = np.linspace(0, len(epochs) - 1, min(len(epochs), most)).round().astype(int)
     return [epochs[place] for place in places]
 
 

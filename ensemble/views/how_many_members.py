@@ -1,6 +1,7 @@
 """How many members are enough, at which cost, what would settle it, and what else the same cost buys."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ensemble.analysis.members.committees import (
     evaluate_committees,
 )
 from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate_committee_curve
-from ensemble.analysis.members.subsets import max_drawn_subsets
+from ensemble.analysis.members.subsets import MAX_MEMBERS_ALL_SIZES, max_drawn_subsets
 from ensemble.analysis.members.sufficient_size import (
     DEFAULT_MARGINS,
     REQUIRED_SHARE,
@@ -181,6 +182,11 @@ def format_all_members(M: int) -> str:
 def _describe_judged_committees(judged: CommitteeEvaluation) -> str:
     if judged.exact:
         return f"All {len(judged.size):,} committees that {judged.members} members can form"
+    if judged.members > MAX_MEMBERS_ALL_SIZES:
+        return (
+            f"{len(judged.size):,} committees of {len(np.unique(judged.size))} sizes: each member alone, all but each, "
+            f"and of the sizes in between {max_drawn_subsets(judged.members)} drawn at random (seed 0)"
+        )
     there_are = formats.format_significant(2**judged.members - 1)
     return (
         f"{len(judged.size):,} of about {there_are} committees that {judged.members} members can "
@@ -259,14 +265,19 @@ def plot_committee_curve(
         _add_margin_band(chart, enough, float(curve.mean[-1]), palette)
         if enough.smallest_sufficient:
             add_enough_marker(
-                chart, enough.size, height=scale * curve.mean[enough.size - 1], name=name, palette=palette, last=last
+                chart,
+                enough.size,
+                height=scale * float(curve.mean[np.searchsorted(curve.size, enough.size)]),
+                name=name,
+                palette=palette,
+                last=last,
             )
     chart.update_layout(chart_style.build_chart_layout(title, 440, palette))
     chart.update_xaxes(
         title="members in the committee",
         fixedrange=True,
         range=_compute_size_range(last),
-        dtick=1 if last <= 16 else 8 if last > 32 else 4,
+        dtick=1 if last <= 16 else 4 if last <= 32 else 8 * -(-last // 128),
         tick0=0,
     )
     chart.update_yaxes(
@@ -424,7 +435,7 @@ def tabulate_committee_sizes(judged: CommitteeEvaluation, best: Sequence[tuple[i
     for name, curve in curves.items():
         columns |= {f"{name}_mean": curve.mean, f"{name}_least": curve.low, f"{name}_largest": curve.high}
     columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
-    columns["what"] = ["measured"] * judged.members
+    columns["what"] = ["measured"] * len(first.size)
     laws = {name: law for name in COMMITTEE_METRICS if (law := extrapolate_committee_curve(judged, name))}
     rows = [pd.DataFrame(columns)]
     for law in list(laws.values())[:1]:
@@ -573,7 +584,9 @@ def build_how_many_members(epoch: EvaluatedEpoch) -> View:
                     (1, 1), (lambda: _member_worth_view(epoch, judged), lambda: _best_committees_view(epoch, judged))
                 )
 
-    yield Alternatives(_ALTERNATIVES, build_alternative)
+    # Members against epochs reads every epoch: with so many members only if it is asked for.
+    default = _ALTERNATIVES.default if epoch.members <= MAX_MEMBERS_ALL_SIZES else "wider"
+    yield Alternatives(replace(_ALTERNATIVES, default=default), build_alternative)
 
 
 def _find_epoch_margin(epoch: EvaluatedEpoch, judged: CommitteeEvaluation, size: SufficientSize) -> float | None:
@@ -628,7 +641,7 @@ def _best_committees_view(epoch: EvaluatedEpoch, judged: CommitteeEvaluation) ->
     rows = [_find_committee_row(judged, who) for who in picked]
     table = pd.DataFrame(
         {
-            "size": [str(size) for size in range(1, judged.members + 1)],
+            "size": [str(len(who)) for who in picked],
             "NLL": [formats.format_significant(judged.nll[row]) for row in rows],
             "accuracy": [formats.format_percent(judged.accuracy[row], judged.n) for row in rows],
             "members": [format_committee_members(who, judged.members) for who in picked],

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ensemble.analysis.best_value import BestValue, estimate_best_value
 from ensemble.analysis.inference.crossed_means import OVER_IMAGES
+from ensemble.config import MAX_MEMBERS
 from ensemble.errors import EnsembleError
 from ensemble.figures import chart_style, palette
 from ensemble.figures.palette import Palette
@@ -31,7 +32,6 @@ SETTING_NAMES = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay"
 _LOSS_NAMES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
 _MAX_NAMED_VALUES = 2  # values that are named one by one
 _MEMBERS_TO_COMPARE = 3  # for each value, from which on seeds can be told from values
-MAX_MEMBERS = 64  # of a run
 _SELECTION_NOTES = {
     "validation": "Chosen on the validation images, not on the test images.",
     "test": "Chosen on the test images: expect less on new ones. Hold images out with validation.",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS, EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities, most_likely_classes
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
@@ -135,7 +135,7 @@ def _build_member_paths(curve: ProbabilityPath, what: str, names: Sequence[str])
                 for p in curve.members[:, m]
             ],
         }
-        for m in range(M)
+        for m in range(0, M, -(-M // MAX_SHOWN_MEMBERS))  # of many an even choice
         if M > 1
     ]
 

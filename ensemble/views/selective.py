@@ -10,7 +10,6 @@ import pandas as pd
 
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality import selective
-from ensemble.analysis.quality.averaging import prediction_confidence
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE
 from ensemble.analysis.quality.selective import ERROR_RATE, AnswerConfidences, ConfidenceThreshold, RiskCoverage
 from ensemble.analysis.quality.selective import ConfidenceThreshold as Threshold
@@ -104,15 +103,15 @@ def compute_augrc(curve: RiskCoverage) -> float:
 
 
 def _tabulate_selective_metrics(
-    curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], n: int
+    curves: list[RiskCoverage], confidence_thresholds: list[ConfidenceThreshold], shown: Sequence[int], n: int
 ) -> pd.DataFrame:
-    """One row for the ensemble, then each member: AURC, AUGRC, and what the threshold gives."""
-    M = len(curves) - 1
-    rows = zip(curves, confidence_thresholds, strict=True)
+    """One row for the ensemble, then each shown member: AURC, AUGRC, and what the threshold gives."""
+    names = [chart_style.format_member_name(m) for m in shown]
+    rows = zip(["ensemble", *names] if len(names) > 1 else names, curves, confidence_thresholds, strict=True)
     return pd.DataFrame(
         [
             {
-                "who": "ensemble" if M and not place else f"member {max(1, place)}",
+                "who": who,
                 "AURC": formats.format_significant(curve.aurc),
                 "AUGRC": formats.format_significant(compute_augrc(curve)),
                 "threshold": formats.format_confidence_threshold(threshold.threshold)
@@ -121,7 +120,7 @@ def _tabulate_selective_metrics(
                 "answered": formats.format_percent(threshold.coverage, n) if threshold.is_reached else "–",
                 "of these wrong": _format_error_interval(threshold) if threshold.answered else "–",
             }
-            for place, (curve, threshold) in enumerate(rows)
+            for who, curve, threshold in rows
         ]
     )
 
@@ -143,13 +142,13 @@ _NEGLIGIBLE_RISK = 0.03  # of the largest risk: what the eye does not tell from 
 
 
 def compute_risk_coverage_curves(predictions: EnsemblePredictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
-    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
+    """The curve of the ensemble, and those of its `spread_members`; of one member none."""
     most = max(100, min(chart_style.MAX_LINE_POINTS, MAX_POINTS // (predictions.members + 1)))
-    whole = selective.risk_coverage(predictions.confidence, predictions.right)
-    return _thin_risk_coverage(whole, most), [
-        _thin_risk_coverage(selective.risk_coverage(prediction_confidence(p), votes == predictions.labels), most)
-        for p, votes in each
+    whole, *members = [
+        _thin_risk_coverage(selective.risk_coverage(sure, right), most)
+        for sure, right in _list_confidences(predictions, predictions)
     ]
+    return whole, members
 
 
 def _thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
@@ -161,26 +160,26 @@ def _thin_risk_coverage(curve: RiskCoverage, most: int) -> RiskCoverage:
 def choose_error_thresholds(
     predictions: EnsemblePredictions, rate: float, fit: EnsemblePredictions | None = None
 ) -> list[ConfidenceThreshold]:
-    """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
+    """The threshold for an error rate and what comes of it: the ensemble's, then that of each of its `spread_members`.
 
     Args:
       rate: the share of wrong answers that is accepted, in [0, 1].
       fit: the same members' predictions of other examples, to find it on; None: it is found on
         one half of `predictions` and judged on the other.
     """
-    held = _list_confidences(fit) if fit else [None] * (predictions.members + 1)
+    held = _list_confidences(fit, predictions) if fit else [None] * (predictions.members + 1)
     return [
         selective.fit_confidence_threshold(
             sure, right, labels=predictions.labels, error_rate=rate, fitting=apart, groups=predictions.groups
         )
-        for (sure, right), apart in zip(_list_confidences(predictions), held, strict=False)
+        for (sure, right), apart in zip(_list_confidences(predictions, predictions), held, strict=False)
     ]
 
 
-def _list_confidences(predictions: EnsemblePredictions) -> list[AnswerConfidences]:
-    """How sure and where right: the ensemble, then each member where there are several."""
-    each = zip(predictions.probabilities, predictions.votes, strict=True) if predictions.members > 1 else ()
-    members = [(prediction_confidence(p), votes == predictions.labels) for p, votes in each]
+def _list_confidences(predictions: EnsemblePredictions, judged: EnsemblePredictions) -> list[AnswerConfidences]:
+    """How sure and where right: the ensemble, then each of the `spread_members` of `judged` if there are several."""
+    shown = judged.spread_members if predictions.members > 1 else ()
+    members = [(predictions.member_confidence[m], predictions.votes[m] == predictions.labels) for m in shown]
     return [(predictions.confidence, predictions.right), *members]
 
 
@@ -191,16 +190,21 @@ def plot_risk_coverage(
     threshold: ConfidenceThreshold,
     title: str,
     palette: Palette,
+    shown: Sequence[int] = (),
 ) -> "go.Figure":
     """The share that is wrong over the share that is answered, both in percent.
 
     Args:
-      members: each member's; of one member none.
+      members: each shown member's; of one member none.
+      shown: which members these are, from 0; () for all.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     who = "ensemble" if members else "the one member"
-    curves = [*_build_member_risk_lines(members), _build_ensemble_risk_line(ensemble, who, palette)]
+    curves = [
+        *_build_member_risk_lines(members, shown or range(len(members))),
+        _build_ensemble_risk_line(ensemble, who, palette),
+    ]
     chart = go.Figure([go.Scatter(curve) for curve in curves])
     chart.add_hline(100 * rate, line={"color": MUTED_COLOR, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
@@ -248,11 +252,11 @@ def find_axis_start(curves: Sequence[RiskCoverage], top: float) -> float:
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
 
 
-def _build_member_risk_lines(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
+def _build_member_risk_lines(members: Sequence[RiskCoverage], shown: Sequence[int]) -> list[dict[str, Any]]:
     return chart_style.build_member_lines(
         [100 * member.coverage for member in members],
         [100 * member.risk for member in members],
-        [_format_risk_hovers(member, f"Member {m + 1}") for m, member in enumerate(members)],
+        [_format_risk_hovers(member, f"Member {m + 1}") for m, member in zip(shown, members, strict=False)],
     )
 
 
@@ -320,9 +324,11 @@ def describe_risk_coverage_chart(ensemble: RiskCoverage, n: int) -> str:
     )
 
 
-def _tabulate_risk_coverage(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
+def _tabulate_risk_coverage(
+    ensemble: RiskCoverage, members: Sequence[RiskCoverage], shown: Sequence[int]
+) -> pd.DataFrame:
     named = [("ensemble", ensemble)]
-    named += [(chart_style.format_member_name(m), member) for m, member in enumerate(members)]
+    named += [(chart_style.format_member_name(m), member) for m, member in zip(shown, members, strict=False)]
     return pd.concat(
         pd.DataFrame({"who": name, "coverage": curve.coverage, "risk": curve.risk, "threshold": curve.threshold})
         for name, curve in named
@@ -351,6 +357,7 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
     rate = ERROR_RATES[(yield ERROR_RATE_CHOICE)]
     ensemble, members = epoch.measure(compute_risk_coverage_curves)
     thresholds = epoch.measure(find_error_thresholds, rate, fitted=True)
+    shown = epoch.predictions.spread_members
     who = "the ensemble" if epoch.members > 1 else "the one member"
     yield Paragraph(describe_selective_answer(thresholds[0], rate, who, epoch.noun), "answer")
     title = f"Risk by coverage · {epoch.source}"
@@ -360,21 +367,23 @@ def build_selective(epoch: EvaluatedEpoch) -> View:
             alt=describe_risk_coverage_chart(ensemble, epoch.n),
             explanation=f"From left to right more {pluralize_noun(epoch.noun)} are answered, the surest first: the "
             "longer a curve stays low, the better wrong answers are told from right ones. With every "
-            f"{epoch.noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong.",
+            f"{epoch.noun} answered, {_format_error_rate(float(ensemble.risk[-1]))} of the answers are wrong."
+            + chart_style.describe_spread_members(epoch.members),
             draw=lambda palette: plot_risk_coverage(
-                ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette
+                ensemble, members, rate=rate, threshold=thresholds[0], title=title, palette=palette, shown=shown
             ),
             key="selective",
             file="selective",
             title="Risk by coverage",
-            table=lambda: _tabulate_risk_coverage(ensemble, members),
+            table=lambda: _tabulate_risk_coverage(ensemble, members, shown),
             drawn_from=(rate,),
         )
     )
     yield Table(
         f"The threshold for {_format_accepted_rate(rate)} wrong answers",
-        _tabulate_selective_metrics([ensemble, *members], thresholds, epoch.n),
-        note=_explain_selective_table(ensemble, thresholds[0], who, epoch.noun),
+        _tabulate_selective_metrics([ensemble, *members], thresholds, shown, epoch.n),
+        note=_explain_selective_table(ensemble, thresholds[0], who, epoch.noun)
+        + chart_style.describe_spread_members(epoch.members),
         key="selective_table",
     )
 

@@ -1,7 +1,6 @@
 """The map of the members in words: how far they stand apart, and whether the picture holds."""
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ _STRESS_WORDS = {0.025: "excellent", 0.05: "good", 0.1: "fair", 0.2: "poor"}
 _MAX_STRESS = 0.2
 MAX_LISTED_MEMBERS = 16  # in groups, by their numbers
 _MAX_HOVER_MEMBERS = 6
+_MAX_TABULATED_PAIRS = 10_000
 _MIN_TOLD_NEGATIVE = 1e-6  # a smaller share of negative eigenvalues is rounding
 
 
@@ -254,15 +254,16 @@ def tabulate_members(found: MemberMap, groups: MemberGroups | None, n: int, noun
 
 
 def tabulate_pairs(found: MemberMap) -> pd.DataFrame:
-    """A row a pair of members, for a program: the share of images answered differently."""
-    pairs = list(combinations(range(found.members), 2))
-    return pd.DataFrame(
-        {
-            "member": [first + 1 for first, _ in pairs],
-            "other": [second + 1 for _, second in pairs],
-            "disagreement": [float(found.last[pair]) for pair in pairs],
-        }
-    )
+    """A row a pair of members, for a program: the share of images answered differently.
+
+    Of more than `_MAX_TABULATED_PAIRS` pairs half as many that differ least, and as many that differ most.
+    """
+    firsts, seconds = np.triu_indices(found.members, 1)
+    if len(firsts) > _MAX_TABULATED_PAIRS:
+        order, half = np.argsort(found.last[firsts, seconds], kind="stable"), _MAX_TABULATED_PAIRS // 2
+        ends = np.sort(np.concatenate([order[:half], order[-half:]]))
+        firsts, seconds = firsts[ends], seconds[ends]
+    return pd.DataFrame({"member": firsts + 1, "other": seconds + 1, "disagreement": found.last[firsts, seconds]})
 
 
 SOURCE_NOTE = (

@@ -11,6 +11,7 @@ from ensemble.errors import ConfigError, NotPreparedError, RunError
 from ensemble.machine import run_estimate
 from ensemble.machine.machine_info import read_machine_info
 from tests.pages.ensembles import trained
+from tests.views.summaries import summarize
 
 
 @pytest.mark.long
@@ -84,3 +85,13 @@ def test_more_memory_than_the_machine_has_is_said_before_there_is_a_run(monkeypa
     with pytest.raises(ConfigError, match=r"more than the 2\.0 GB here: choose fewer members"):
         ensemble.train(config)
     assert not runs.list_runs()
+
+
+@pytest.mark.usefixtures("no_worker_left")
+def test_256_members_train_are_judged_and_open() -> None:
+    config = ensemble.Config(network="mlp", width=4, members=256, epochs=1, batch_size=512)
+    run = ensemble.train(config, progress=False)
+    assert run.state == "finished"
+    predictions = run.predictions()
+    assert predictions.probabilities.shape[0] == 256
+    assert "enough" in summarize(run.stored, "members").answer

@@ -68,7 +68,7 @@ def test_one_member_a_value_says_that_seeds_may_order_values_differently() -> No
     assert "One member for each: other seeds may order the rates differently." in told
     assert "train 3 members for each (9 members)" in told
     assert "over the seeds" not in told
-    many = words.recommend_more_members(22, "momentum")
+    many = words.recommend_more_members(1400, "momentum")
     assert many == "One member for each: other seeds may order the momenta differently."
     told = words.describe_best_value_evidence(found([0.5, 0.0, 0.3]), "learning_rate", "test", 1)
     assert "on the same 500 images, over the seeds of its members (paired" in told

@@ -35,7 +35,7 @@ def test_every_view_has_an_answer_or_says_why_not(members: int) -> None:
 
 # Above twelve members committees are drawn.
 @pytest.mark.long_cases
-@pytest.mark.parametrize("members", [2, 16, variant(64)])
+@pytest.mark.parametrize("members", [2, 16, variant(64), 90])
 def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) -> None:
     run = trained(epochs=1, members=members, sure=60.0)
     answers = {}

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.blocks import SUM_BLOCK_SIZE, iterate_blocks
 from ensemble.analysis.inference.chance_level import is_at_chance
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.members.gain import PairedGain, compute_gain
 from ensemble.analysis.predictions import EnsemblePredictions
-from ensemble.analysis.quality.averaging import Floats, average_probabilities
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, log_loss
 
@@ -109,12 +109,18 @@ def find_double_members(predictions: EnsemblePredictions) -> tuple[tuple[int, ..
     more different answers than classes.
     """
     groups: list[list[int]] = []
+    # A weighted mean of some answers differs by no more than they do: only members near in it are compared.
+    probe = predictions.probabilities[:, :_PROBE_EXAMPLES].reshape(predictions.members, -1)
+    weights = np.random.default_rng(0).uniform(-1, 1, probe.shape[1]) / probe.shape[1]
+    places = np.array([float(row @ weights) for row in probe])
+    firsts = np.full(predictions.members, np.inf)  # the places of the groups' first members
     for member, probabilities in enumerate(predictions.probabilities):
-        for group in groups:
-            if _is_double(predictions.probabilities[group[0]], probabilities):
-                group.append(member)
+        for near in np.flatnonzero(np.abs(firsts[: len(groups)] - places[member]) <= 2 * _MAX_DOUBLE_DIFFERENCE):
+            if _is_double(predictions.probabilities[groups[near][0]], probabilities):
+                groups[near].append(member)
                 break
         else:
+            firsts[len(groups)] = places[member]
             groups.append([member])
     classes = predictions.probabilities.shape[2]
     return tuple(
@@ -146,16 +152,17 @@ def judge_member_removal(
     groups = predictions.groups
     if fit is None:
         fitted, judged = split_halves(predictions.labels, groups)
-        picked, labels = (predictions.probabilities[:, fitted], predictions.labels[fitted])
+        picked, rows = predictions, np.flatnonzero(fitted)
     else:
         judged = np.ones(len(predictions.labels), bool)
-        picked, labels = fit.probabilities, fit.labels
-    known = picked[:, np.arange(len(labels)), labels].astype(np.float64)
+        picked, rows = fit, np.arange(len(fit.labels))
+    labels = picked.labels[rows]
+    known = picked.probabilities[:, rows, labels].astype(np.float64)
     without = (known.sum(axis=0) - known) / (predictions.members - 1)
     nll = -np.log(np.maximum(without, MIN_PROBABILITY)).mean(axis=1)
     member = int(nll.argmin())
     truth, whole = predictions.labels[judged], predictions.averaged[judged]
-    others = _average_without(predictions.probabilities[:, judged], member)
+    others = _average_without(predictions.probabilities, np.flatnonzero(judged), member)
     return MemberRemoval(
         member=member,
         gain=compute_gain(others, whole, truth, select_groups(groups, judged)),
@@ -166,11 +173,12 @@ def judge_member_removal(
     )
 
 
-def _average_without(probabilities: Floats, member: int) -> NDArray[np.float64]:
-    """The averaged probabilities (N, C) of all members but one, of (M, N, C)."""
-    averaged = np.empty(probabilities.shape[1:])
-    for rows in iterate_blocks(*probabilities.shape[1:]):
-        averaged[rows] = average_probabilities(np.delete(probabilities[:, rows], member, axis=0))
+def _average_without(probabilities: Floats, examples: Ints, member: int) -> NDArray[np.float64]:
+    """The averaged probabilities (K, C) of all members but one on K examples, of (M, N, C)."""
+    M, _, C = probabilities.shape
+    averaged = np.empty((len(examples), C))
+    for rows in iterate_blocks(len(examples), M * C, SUM_BLOCK_SIZE):
+        averaged[rows] = average_probabilities(np.delete(probabilities[:, examples[rows]], member, axis=0))
     return averaged
 
 

@@ -148,8 +148,9 @@ def compare_combining_rules(
     """
     if fit is None:
         fitted, judged = split_halves(predictions.labels, predictions.groups)
+        rows = np.flatnonzero(fitted)
         label_probabilities = [
-            label_probability(member, predictions.labels)[fitted] for member in predictions.probabilities
+            label_probability(member[rows], predictions.labels[rows]) for member in predictions.probabilities
         ]
     else:
         judged = np.ones(len(predictions.labels), bool)

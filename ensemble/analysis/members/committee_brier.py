@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import SUM_BLOCK_SIZE, iterate_blocks
 from ensemble.analysis.inference.paired_intervals import DifferenceMoments
+from ensemble.analysis.members.subsets import (
+    MAX_MEMBERS_ALL_SIZES,
+    SumStep,
+    follow_sum_steps,
+    order_subsets,
+    plan_subset_sums,
+)
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 Doubles = NDArray[np.float64]
 
-MAX_MEMBERS_BY_PAIRS = 64  # of more, two pairs each are more than all averages
 _MAX_BRIER_SCORE = 2.0  # no two Brier scores of one example are farther apart
 
 
@@ -49,8 +55,8 @@ def committee_brier_scores(
     """
     M, n, C = probabilities.shape
     weights = held / held.sum(axis=1, keepdims=True)
-    if M > MAX_MEMBERS_BY_PAIRS:
-        scores = _score_averages(probabilities, labels, weights, block)
+    if M > MAX_MEMBERS_ALL_SIZES:  # two pairs each would be more than all averages
+        scores = _score_averages(probabilities, labels, held, block)
         if groups is None:
             return scores
         losses = np.asarray(scores.loss.mean)
@@ -97,9 +103,10 @@ def _measure_grouped_losses(
       groups: (N,).
     """
     M, n, C = probabilities.shape
-    by_pairs = M <= MAX_MEMBERS_BY_PAIRS
+    by_pairs = M <= MAX_MEMBERS_ALL_SIZES
     pairs = np.triu_indices(M if by_pairs else 1)
     by = _weigh_pairs(weights, pairs)
+    sums_of = None if by_pairs else _CommitteeSums.plan(weights > 0)
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
     ends, G = np.cumsum(sizes), len(sizes)
     scale = G / n * np.sqrt(G / max(1, G - 1))
@@ -110,14 +117,13 @@ def _measure_grouped_losses(
         start = ends[first] - sizes[first]
         last = max(first + 1, int(np.searchsorted(ends, start + room, side="right")))
         rows = order[start : ends[last - 1]]
-        apart = probabilities[:, rows].astype(np.float64)
-        apart[:, np.arange(len(rows)), labels[rows]] -= 1
         starts = ends[first:last] - sizes[first:last] - start
-        if by_pairs:
+        if sums_of is None:
+            apart = probabilities[:, rows].astype(np.float64)
+            apart[:, np.arange(len(rows)), labels[rows]] -= 1
             sums = np.add.reduceat(_brier_loss_terms(apart, pairs), starts) @ by.T
         else:
-            averages = (weights @ apart.reshape(M, -1)).reshape(len(weights), len(rows), C)
-            scores = np.einsum("snc,snc->ns", averages, averages)
+            scores = sums_of.score(probabilities[:, rows], labels[rows]).T
             sums = np.add.reduceat(scores - scores[:, -1:], starts)
         values = scale * (sums.astype(np.float64) - sizes[first:last, None] * loss)
         values[:, -1] = 0  # the whole, from itself
@@ -136,17 +142,46 @@ def _weigh_pairs(weights: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float
     return by.astype(np.float32)
 
 
-def _score_averages(probabilities: Floats, labels: Ints, weights: Doubles, block: Ints) -> _CommitteeBrierScores:
-    n, C = probabilities.shape[1:]
-    committees = len(weights)
+class _CommitteeSums(NamedTuple):
+    """How the sums of S committees over their members are computed.
+
+    Attributes:
+      order: (S,), the committees in the order of the steps.
+      steps: S of them.
+      size: (S,), of the committees.
+    """
+
+    order: list[int]
+    steps: list[SumStep]
+    size: Ints
+
+    @classmethod
+    def plan(cls, held: NDArray[np.bool_]) -> "_CommitteeSums":
+        """For the committees (S, M) that hold these members."""
+        chosen = [tuple(np.flatnonzero(row).tolist()) for row in held]
+        order = order_subsets(chosen, held.shape[1])
+        return cls(order, plan_subset_sums([chosen[row] for row in order], held.shape[1]), held.sum(axis=1))
+
+    def score(self, probabilities: Floats, labels: Ints) -> Doubles:
+        """Compute the Brier scores (S, n) of the committees' averages of (M, n, C)."""
+        M, n, C = probabilities.shape
+        scores, each = np.empty((len(self.order), n)), np.arange(n)
+        flat = probabilities.reshape(M, -1).astype(np.float64)
+        for row, total in zip(self.order, follow_sum_steps(flat, self.steps), strict=True):
+            average = (total / self.size[row]).reshape(n, C)
+            average[each, labels] -= 1
+            np.einsum("nc,nc->n", average, average, out=scores[row])
+        return scores
+
+
+def _score_averages(probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: Ints) -> _CommitteeBrierScores:
+    M, n, C = probabilities.shape
+    committees, sums_of = len(held), _CommitteeSums.plan(held)
     loss, square = np.zeros(committees), np.zeros(committees)
     blocks = np.zeros((committees, int(block.max()) + 1))
-    for rows in iterate_blocks(n, committees * C, SUM_BLOCK_SIZE):
+    for rows in iterate_blocks(n, M * C, SUM_BLOCK_SIZE):
         part = np.arange(n)[rows]
-        flat = probabilities[:, part].astype(np.float64).reshape(len(probabilities), -1)
-        averages = (weights @ flat).reshape(committees, len(part), C)
-        averages[:, np.arange(len(part)), labels[part]] -= 1
-        scores = np.einsum("snc,snc->sn", averages, averages)
+        scores = sums_of.score(probabilities[:, rows], labels[rows])
         differences = scores - scores[-1]
         loss += differences.sum(axis=1)
         square += (differences**2).sum(axis=1)

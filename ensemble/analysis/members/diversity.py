@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import SUM_BLOCK_SIZE, iterate_blocks
-from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities
-from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY, label_probability
+from ensemble.analysis.quality.averaging import Floats, Ints, average_probabilities, count_votes
+from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,19 @@ def disagreement_matrix(votes: Ints) -> NDArray[np.float64]:
     and their relationship with the ensemble accuracy", Machine Learning 51 (2003), 181-207
     (there of right and wrong, here of the classes).
     """
-    return np.stack([(votes != own).mean(axis=1) for own in votes])
+    M, N = votes.shape
+    classes = int(votes.max(initial=0)) + 1
+    alike = np.zeros((M, M))
+    for rows in iterate_blocks(N, M + classes, SUM_BLOCK_SIZE):
+        part = votes[:, rows]
+        tallies = count_votes(part, classes)
+        alike += (tallies == M).sum()  # of a class that all or none vote for, no pair has to be compared
+        contested = np.argwhere((tallies > 0) & (tallies < M))
+        for columns in iterate_blocks(len(contested), M, SUM_BLOCK_SIZE):
+            examples, chosen = contested[columns].T
+            same = (part[:, examples] == chosen).astype(np.float32)  # whose sums are whole numbers below 2^24
+            alike += same @ same.T
+    return (N - alike) / N
 
 
 def mean_kl_divergence(probabilities: Floats) -> NDArray[np.float64]:
@@ -122,11 +134,12 @@ def nll_decomposition(probabilities: Floats, labels: Ints) -> NllDecomposition:
     # Of the average only the label's entries count, and each of them is averaged by itself.
     label_probabilities = probabilities[:, np.arange(len(labels)), labels]
     ensemble = np.maximum(average_probabilities(label_probabilities), MIN_PROBABILITY)
-    own = label_probability(probabilities, labels)
+    own = np.maximum(label_probabilities.astype(np.float64), MIN_PROBABILITY)
+    mean_member_nll = float(-np.log(own).mean())
     return NllDecomposition(
         ensemble_nll=float(-np.log(ensemble).mean()),
-        mean_member_nll=float(-np.log(own).mean()),
-        diversity=float(np.log(ensemble / own).mean()),
+        mean_member_nll=mean_member_nll,
+        diversity=float(np.log(np.divide(ensemble, own, out=own), out=own).mean()),
     )
 
 

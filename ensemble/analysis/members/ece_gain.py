@@ -11,6 +11,7 @@ from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.calibration import BINS
 
 _RESAMPLES = 400
+_MAX_RESAMPLED_MEMBERS = 64  # whose errors vary from resample to resample as the mean of all does, or a little more
 LEVEL = 0.95
 
 
@@ -64,10 +65,8 @@ def estimate_ece_gain(predictions: EnsemblePredictions, seed: int = 0) -> EceGai
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application", 1997,
     ch. 5 (percentile and basic intervals).
     """
-    members = [
-        (probabilities.max(axis=-1), votes == predictions.labels)
-        for probabilities, votes in zip(predictions.probabilities, predictions.votes, strict=True)
-    ]
+    rights = predictions.votes == predictions.labels
+    members = list(zip(predictions.member_confidence, rights, strict=True))
     return estimate_ece_difference(predictions.confidence, predictions.right, members, predictions.groups, seed)
 
 
@@ -96,11 +95,18 @@ def estimate_ece_difference(
         row[:] = drawn_units if groups is None else drawn_units[groups]
     own_ece, drawn = _resampled_ece(confidence, right, counts)
     mean, each, lean = 0.0, np.zeros(_RESAMPLES), _expected_chance_ece(confidence)
-    for other_confidence, other_right in others:
-        other_ece, resampled = _resampled_ece(other_confidence, other_right, counts)
+    drawn_count = min(len(others), _MAX_RESAMPLED_MEMBERS)
+    drawn_members = set(np.linspace(0, len(others) - 1, drawn_count).round().astype(int).tolist())
+    shift = 0.0  # the mean of all less that of the drawn ones
+    for member, (other_confidence, other_right) in enumerate(others):
+        is_drawn = member in drawn_members
+        other_ece, resampled = _resampled_ece(other_confidence, other_right, counts if is_drawn else counts[:0])
         mean += other_ece / len(others)
-        each += resampled / len(others)
+        if is_drawn:
+            each += resampled / drawn_count
+        shift += other_ece / len(others) - is_drawn * other_ece / drawn_count
         lean -= _expected_chance_ece(other_confidence) / len(others)
+    each += shift if drawn_count < len(others) else 0.0
     tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
     low, high = (float(end) for end in np.quantile(drawn - each, tails))
     apart = own_ece - mean

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from ensemble.analysis.members.committees import CommitteeEvaluation, average_by_size, committee_curve
-from ensemble.analysis.members.subsets import MAX_TRAINED_MEMBERS, membership_matrix
+from ensemble.analysis.members.subsets import MAX_MEMBERS_ALL_SIZES, membership_matrix
 
 Doubles = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class Extrapolation:
 
     Attributes:
       metric: "nll" or "brier".
-      size: (K,), from M + 1 to 2M, at most 64.
+      size: (K,), from M + 1 to 2M.
       mean: (K,), what the fitted law says.
       low: (K,), the lower end of the 95 % interval.
       high: (K,), the upper end.
@@ -52,7 +52,8 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     """What is expected of up to twice as many members; None where nothing can be said.
 
     Only `_EXTRAPOLATED_METRICS` are extrapolated, from at least `_MIN_MEMBERS` members and `_MIN_EXAMPLES`
-    examples, and to at most 64 members. With fewer than `_MIN_MEMBERS_FREE_POWER` members c is 1.
+    examples, up to the 64 members of which all sizes are judged. With fewer than `_MIN_MEMBERS_FREE_POWER`
+    members c is 1.
 
     The interval is of the change from M to k members, with the figure of the M as it is on these
     examples. Four parts are added as variances: the jackknife of that change over the members,
@@ -66,8 +67,12 @@ def extrapolate_committee_curve(judged: CommitteeEvaluation, figure: str) -> Ext
     variance", Annals of Statistics 9 (1981), 586-596.
     """
     M = judged.members
-    size = np.arange(M + 1, min(2 * M, MAX_TRAINED_MEMBERS) + 1)
-    if figure not in _EXTRAPOLATED_METRICS or M < _MIN_MEMBERS or judged.n < _MIN_EXAMPLES or not len(size):
+    size = np.arange(M + 1, 2 * M + 1)
+    if (
+        figure not in _EXTRAPOLATED_METRICS
+        or not _MIN_MEMBERS <= M <= MAX_MEMBERS_ALL_SIZES
+        or judged.n < _MIN_EXAMPLES
+    ):
         return None
     free = figure == "nll" and M >= _MIN_MEMBERS_FREE_POWER
     measured = committee_curve(judged, figure).mean

@@ -7,6 +7,8 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.proper_scores import label_probability
 
 NLL_TOLERANCE = 1e-6  # nats that the fitted weights' NLL may be above the least there is
+_MAX_MEMBERS_TOLERANCE = 64  # members; with more it takes minutes to come as near, so:
+_NLL_TOLERANCE_LARGE = 1e-4
 _MAX_ROUNDS = 5_000
 _MAX_STRIDE = 1e6  # times a step; a nearly straight path would ask for any length
 
@@ -18,8 +20,8 @@ def fit_member_weights(probabilities: Floats, labels: Ints) -> NDArray[np.float6
     probability, averaged over the examples, is its next weight. Two such steps tell where
     they lead, and a leap that way is kept if it lowers the NLL. The NLL is convex in the
     weights and no further above its least than the largest growth of a weight in a step, less
-    1: it ends when that is within `NLL_TOLERANCE` (1e-6 nats), or after `_MAX_ROUNDS` (5,000). Members that
-    say the same get the same weight.
+    1: it ends when that is within `NLL_TOLERANCE` (1e-6 nats; 1e-4 with more than 64 members), or after
+    `_MAX_ROUNDS` (5,000). Members that say the same get the same weight.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution; less than `MIN_PROBABILITY` counts as it.
@@ -48,9 +50,10 @@ def fit_mixture_weights(label_probabilities: NDArray[np.float64]) -> NDArray[np.
     if not label_probabilities.shape[1]:
         raise ValueError("Weights need at least one example to be fitted on.")
     weights = np.full(len(label_probabilities), 1 / len(label_probabilities))
+    tolerance = NLL_TOLERANCE if len(weights) <= _MAX_MEMBERS_TOLERANCE else _NLL_TOLERANCE_LARGE
     for _ in range(_MAX_ROUNDS):
         once, excess, _ = _em_step(weights, label_probabilities)
-        if excess <= NLL_TOLERANCE:
+        if excess <= tolerance:
             break
         twice, _, nll = _em_step(once, label_probabilities)
         landed, _, nll_ahead = _em_step(_extrapolate_weights(weights, once, twice), label_probabilities)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import collapse_groups
 from ensemble.analysis.members.subset_layout import SubsetLayout
-from ensemble.analysis.members.subsets import prefix_sums
+from ensemble.analysis.members.subsets import sum_subsets
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.calibration import BINS
 from ensemble.analysis.quality.proper_scores import MIN_PROBABILITY
@@ -93,7 +93,7 @@ def evaluate_subsets(
     parts = [chosen[start : start + length] for start in range(0, len(chosen), length)]
     everyone = tuple(range(len(arranged.rows)))
     judge = SubsetEvaluator(arranged)
-    right = judge.judge_contested(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
+    right = judge.judge_contested(next(sum_subsets(arranged.rows, [everyone])), len(everyone))
     whole = _FullEnsembleResult(right, judge.label_log_probabilities())
     with ThreadPoolExecutor(threads) as pool:
         results = pool.map(lambda part: _evaluate_subset_chunk(arranged, part, whole), parts)
@@ -104,7 +104,7 @@ def _evaluate_subset_chunk(
     arranged: SubsetLayout, part: Sequence[tuple[int, ...]], whole: _FullEnsembleResult
 ) -> list[_SubsetResult]:
     judge = SubsetEvaluator(arranged)
-    sums = prefix_sums(arranged.rows, part)
+    sums = sum_subsets(arranged.rows, part)
     return [judge.evaluate(subset_sum, len(subset), whole) for subset_sum, subset in zip(sums, part, strict=True)]
 
 

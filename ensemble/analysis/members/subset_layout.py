@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.members.subsets import MAX_MEMBERS_ALL_SIZES
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 Doubles = NDArray[np.float64]
@@ -27,7 +28,7 @@ class SubsetLayout:
     classes few are.
 
     Attributes:
-      rows: (M, L), in double precision.
+      rows: (M, L), in double precision; with more than 64 members as the probabilities are.
       united: U.
       wrong: W.
       below: (R,), where a rival is a lower class than the label: in a tie it is said.
@@ -38,7 +39,7 @@ class SubsetLayout:
       groups: (N,), the group of each example in that order; None where all are independent.
     """
 
-    rows: Doubles
+    rows: Floats
     united: int
     wrong: int
     below: Bools
@@ -79,18 +80,16 @@ def arrange_probabilities(
     contested = by_block[~clear[by_block]]
     united, label_rows = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
     owner, rivals = _find_rival_classes(probabilities, labels, contested)
-    rows = [
-        np.concatenate(
-            [member[united, top[united]], member[label_rows, labels[label_rows]], member[contested[owner], rivals]],
-            dtype=np.float64,
-        )
-        for member in probabilities
-    ]
+    kind = np.dtype(np.float64) if len(probabilities) <= MAX_MEMBERS_ALL_SIZES else probabilities.dtype
+    rows = np.empty((len(probabilities), len(united) + len(label_rows) + len(rivals)), kind)
+    for member, row in zip(probabilities, rows, strict=True):
+        parts = [member[united, top[united]], member[label_rows, labels[label_rows]], member[contested[owner], rivals]]
+        np.concatenate(parts, out=row)
     order = np.concatenate([right, wrong, contested])
     below, first = rivals < labels[contested[owner]], np.flatnonzero(np.diff(owner, prepend=-1))
     number = int(block.max()) + 1
     return SubsetLayout(
-        rows=np.stack(rows),
+        rows=rows,
         united=len(united),
         wrong=len(wrong),
         below=below,

@@ -68,7 +68,7 @@ class SufficientSize:
       members: M.
       n: N, the examples.
       exact: whether all committees of each size were judged, else those that were drawn.
-      sizes: M − 1, M − 2 and so on, down to 1 or the first that is not enough.
+      sizes: M − 1 and the smaller ones that were judged, down to 1 or the first that is not enough.
       groups: as how many groups the examples count; None where each counts by itself.
     """
 
@@ -132,7 +132,7 @@ def find_sufficient_size(
             "above 0 and a share above 0, up to 1."
         )
     sizes: list[SizeVerdict] = []
-    for size in range(judged.members - 1, 0, -1):
+    for size in np.unique(judged.size)[-2::-1].tolist():
         sizes.append(_test_size(judged, figure, margin, share, size))
         if sizes[-1].outcome != "enough":
             break

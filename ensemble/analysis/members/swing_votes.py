@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.predictions import EnsemblePredictions
-from ensemble.analysis.quality.averaging import Ints, average_probabilities, most_likely_classes
+from ensemble.analysis.quality.averaging import Ints, average_probabilities
+
+_MAX_ROUNDING = 1e-12  # of a sum over members, each; nearer to a tie it is added again in the members' order
 
 
 def find_swing_votes(predictions: EnsemblePredictions) -> NDArray[np.bool_]:
@@ -21,13 +23,20 @@ def find_swing_votes(predictions: EnsemblePredictions) -> NDArray[np.bool_]:
     Review 19 (1965), 317-343, whose swing voters these are, with averaged probabilities.
     """
     is_swing = np.zeros(predictions.votes.shape, bool)
-    if predictions.members > 1:
-        M, N, C = predictions.probabilities.shape
-        for rows in iterate_blocks(N, M * C):
-            part = predictions.probabilities[:, rows]
-            for member in range(M):
-                others = np.delete(part, member, axis=0)
-                is_swing[member, rows] = most_likely_classes(average_probabilities(others)) != predictions.said[rows]
+    M, N, C = predictions.probabilities.shape
+    for rows in iterate_blocks(N, C) if M > 1 else ():
+        part, said = predictions.probabilities[:, rows], predictions.said[rows]
+        total, each = predictions.averaged[rows] * M, np.arange(len(said))
+        for member, own in enumerate(part):
+            others = total - own
+            rivals = others.copy()
+            rivals[each, said] = -np.inf
+            ahead = others[each, said] - rivals.max(axis=1)
+            swung = ahead < 0
+            for tie in np.flatnonzero(np.abs(ahead) <= _MAX_ROUNDING * M):
+                exact = average_probabilities(np.delete(part[:, tie], member, axis=0))
+                swung[tie] = exact.argmax() != said[tie]
+            is_swing[member, rows] = swung
     return is_swing
 
 

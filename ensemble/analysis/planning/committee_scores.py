@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.members.subset_evaluation import SubsetEvaluator
 from ensemble.analysis.members.subset_layout import SubsetLayout, arrange_probabilities
-from ensemble.analysis.members.subsets import MAX_MEMBERS, prefix_sums
+from ensemble.analysis.members.subsets import MAX_MEMBERS, MAX_MEMBERS_ALL_SIZES, SELECTED_SIZES, sum_subsets
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 Doubles = NDArray[np.float64]
@@ -21,8 +21,7 @@ Subset = tuple[int, ...]
 
 MAX_MEMBERS_EXACT_PLANS = 10  # members: 1,023 committees
 _DRAWN_PER_SIZE = 64  # of a size, about, of more members
-_MAX_MEMBERS_ALL_SIZES = 16  # members; of more these sizes alone:
-_SELECTED_SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 96, 128, 192)
+_MAX_MEMBERS_ALL_SIZES = 16  # members; of more the selected sizes alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +46,10 @@ class CommitteeScores:
 
 
 def list_committee_sizes(members: int) -> tuple[int, ...]:
-    """The sizes that are looked at: all of up to 16 members, of more those of `_SELECTED_SIZES`, and M."""
+    """The sizes that are looked at: all of up to 16 members, of more those of `SELECTED_SIZES`, and M."""
     if members <= _MAX_MEMBERS_ALL_SIZES:
         return tuple(range(1, members + 1))
-    return (*(size for size in _SELECTED_SIZES if size < members), members)
+    return (*(size for size in SELECTED_SIZES if size < members), members)
 
 
 def list_committees(members: int, seed: int = 0) -> list[Subset]:
@@ -59,10 +58,11 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
     Up to `MAX_MEMBERS_EXACT` members all. Of more, of each size the M windows along each of a few
     circles in which the members stand by chance: about `_DRAWN_PER_SIZE`, each of them as likely as any
     other of its size, so that a mean over them estimates the mean over all without bias. All of
-    sizes 1, M − 1 and M.
+    sizes 1, M − 1 and M. Of more than 64 members about `_DRAWN_PER_SIZE` windows of a size at even steps, but so many
+    that every member is in one, ordered by size.
 
     Args:
-      members: M, from 1 to 256.
+      members: M, from 1 to 4,096.
       seed: of the draw.
 
     Raises:
@@ -80,8 +80,9 @@ def list_committees(members: int, seed: int = 0) -> list[Subset]:
     for size in list_committee_sizes(members)[:-1]:
         for circle in circles[:1] if size in (1, members - 1) else circles:
             twice = np.concatenate([circle, circle])
-            committees += [tuple(sorted(twice[at : at + size].tolist())) for at in range(members)]
-    return sorted(committees)
+            step = max(1, min(size, members // _DRAWN_PER_SIZE))
+            committees += [tuple(sorted(twice[at : at + size].tolist())) for at in range(0, members, step)]
+    return sorted(committees) if members <= MAX_MEMBERS_ALL_SIZES else committees
 
 
 def score_committees(probabilities: Floats, labels: Ints, seed: int = 0) -> CommitteeScores:
@@ -90,7 +91,7 @@ def score_committees(probabilities: Floats, labels: Ints, seed: int = 0) -> Comm
     A committee is right where `averaging.average_probabilities` over it is, ties included.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; M at most 256.
+      probabilities: (M, N, C), each row of C a distribution; M at most 4,096.
       labels: (N,), class numbers in [0, C).
       seed: of the draw of committees, see `list_committees`.
 
@@ -109,7 +110,7 @@ def score_committees(probabilities: Floats, labels: Ints, seed: int = 0) -> Comm
     sums = _ScoreSums(arranged, M, sizes)
     chosen = list_committees(M, seed)
     judge = SubsetEvaluator(arranged)
-    for total, subset in zip(prefix_sums(arranged.rows, chosen), chosen, strict=True):
+    for total, subset in zip(sum_subsets(arranged.rows, chosen), chosen, strict=True):
         right = judge.judge_contested(total, len(subset))
         sums.add(subset, right, judge.label_log_probabilities())
     return sums.mean_scores()

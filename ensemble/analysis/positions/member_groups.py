@@ -1,18 +1,20 @@
 """Members that stand together and apart from others, by the answers that they give."""
 
 from dataclasses import dataclass
-from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import iterate_blocks
 from ensemble.analysis.inference.image_groups import Groups, grouped_mean_interval, select_groups
 from ensemble.analysis.members.diversity import disagreement_matrix
-from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.averaging import Ints, count_votes
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
 
 Doubles = NDArray[np.float64]
 
+_MAX_GROUPS = 64
 _MIN_RATIO = 2.0  # between groups members differ on so many times the examples within one, at least
 
 
@@ -80,7 +82,7 @@ def find_member_groups(votes: Ints, labels: Ints, groups: Groups | None = None) 
 
 
 def _divide_members(disagreement: Doubles) -> tuple[tuple[int, ...], ...] | None:
-    """The division of M members into 2 to M − 1 groups with the largest mean silhouette.
+    """The division of M members into 2 to M − 1 groups, at most `_MAX_GROUPS`, with the largest mean silhouette.
 
     Args:
       disagreement: (M, M), of every pair; M at least 3.
@@ -94,8 +96,9 @@ def _divide_members(disagreement: Doubles) -> tuple[tuple[int, ...], ...] | None
     if not np.ptp(disagreement[np.triu_indices(len(disagreement), 1)]):
         return None
     tree = linkage(squareform(disagreement, checks=False), "average")
+    counts = range(2, min(len(disagreement), _MAX_GROUPS + 1))
     divisions = [
-        fcluster(tree, count, "maxclust") for count in range(2, len(disagreement))
+        fcluster(tree, count, "maxclust") for count in counts
     ]  # ties can leave fewer groups than were asked for
     best = max(divisions, key=lambda numbers: average_silhouette(disagreement, numbers))
     parts = [tuple(np.flatnonzero(best == number).tolist()) for number in np.unique(best)]
@@ -137,13 +140,22 @@ def measure_group_disagreement(votes: Ints, parts: tuple[tuple[int, ...], ...]) 
     Returns:
       (within, between), each (N,), in [0, 1].
     """
-    owner = {member: place for place, members in enumerate(parts) for member in members}
-    sums, counts = np.zeros((2, votes.shape[1])), [0, 0]
-    for first, second in combinations(sorted(owner), 2):
-        kind = int(owner[first] != owner[second])
-        sums[kind] += votes[first] != votes[second]
-        counts[kind] += 1
-    return sums[0] / max(counts[0], 1), sums[1] / max(counts[1], 1)
+    within = np.sum([count_differing_pairs(votes[list(members)]) for members in parts], axis=0)
+    every = count_differing_pairs(votes[sorted(member for members in parts for member in members)])
+    pairs = sum(comb(len(members), 2) for members in parts)
+    between = comb(sum(map(len, parts)), 2) - pairs
+    return within / max(pairs, 1), (every - within) / max(between, 1)
+
+
+def count_differing_pairs(votes: Ints) -> Ints:
+    """Count, for each of N examples, the pairs of M members (M, N) that vote for different classes."""
+    M, N = votes.shape
+    classes = int(votes.max(initial=0)) + 1
+    differing = np.empty(N, np.int64)
+    for rows in iterate_blocks(N, classes):
+        tallies = count_votes(votes[:, rows].astype(np.int64), classes)
+        differing[rows] = comb(M, 2) - (tallies * (tallies - 1)).sum(axis=1) // 2
+    return differing
 
 
 def estimate_ratio(numerators: Doubles, denominators: Doubles, groups: Groups | None = None) -> RatioEstimate | None:

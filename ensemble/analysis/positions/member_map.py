@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.image_groups import Groups
 from ensemble.analysis.members.diversity import disagreement_matrix
 from ensemble.analysis.positions.classical_scaling import ClassicalScaling, scale_distances
-from ensemble.analysis.positions.member_groups import RatioEstimate, estimate_ratio
+from ensemble.analysis.positions.member_groups import RatioEstimate, count_differing_pairs, estimate_ratio
 from ensemble.analysis.quality.averaging import Ints
 
 Doubles = NDArray[np.float64]
@@ -140,7 +140,7 @@ def locate_members(
         accuracy=(votes == labels).mean(axis=2),
         disagreement=disagreement.reshape(E, M, E, M),
         path=path,
-        ends=scale_distances(disagreement[-M:, -M:]),
+        ends=scale_distances(disagreement[-M:, -M:]) if E > 1 else path,
         apart=float(apart.mean()),
         moved=None if moved is None else float(moved.mean()),
         times_apart=None if moved is None else estimate_ratio(moved, apart, groups),
@@ -158,10 +158,7 @@ def _turn_with_time(scaling: ClassicalScaling, members: int) -> ClassicalScaling
 
 def _average_pairwise_disagreement(votes: Ints) -> Doubles:
     """(N,), of each example the share of pairs of M members that differ; 0 of one member."""
-    pairs = np.zeros(votes.shape[1])
-    for place, own in enumerate(votes):
-        pairs += (votes[place + 1 :] != own).sum(axis=0)
-    return pairs / max(1, len(votes) * (len(votes) - 1) // 2)
+    return count_differing_pairs(votes) / max(1, len(votes) * (len(votes) - 1) // 2)
 
 
 def _measure_snapshot_spread(

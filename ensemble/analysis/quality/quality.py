@@ -9,7 +9,7 @@ from ensemble.analysis.inference.image_groups import grouped_share_interval
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.metrics import METRICS, ClassifierAnswers
+from ensemble.analysis.quality.metrics import METRICS, ClassifierAnswers, Metric
 
 
 @dataclass(frozen=True)
@@ -90,15 +90,17 @@ def measure_quality(probabilities: Floats, labels: Ints, groups: Ints | None = N
     return measure_answer_quality(answers, groups)
 
 
-def measure_answer_quality(answers: ClassifierAnswers, groups: Ints | None = None) -> Quality:
-    """As `measure_quality`, of answers that need not be the likeliest class.
+def measure_answer_quality(
+    answers: ClassifierAnswers, groups: Ints | None = None, metrics: Sequence[Metric] = METRICS
+) -> Quality:
+    """As `measure_quality`, of answers that need not be the likeliest class, or some of its metrics.
 
     Raises:
       ValueError: there is no example.
     """
     n = len(answers.labels)
     low, high = grouped_share_interval(answers.right, groups)
-    return Quality(n, low, high, {metric.name: metric.measure(answers) for metric in METRICS})
+    return Quality(n, low, high, {metric.name: metric.measure(answers) for metric in metrics})
 
 
 def mean_quality(members: Sequence[Quality]) -> Quality:
@@ -125,8 +127,12 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
 
 def measure_qualities(predictions: EnsemblePredictions) -> EnsembleQualities:
     """The quality of the ensemble, of each member, and the members' mean."""
+    labels, groups = predictions.labels, predictions.groups
+    confidence = (sure.astype(np.float64) for sure in predictions.member_confidence)
+    each = zip(predictions.probabilities, confidence, predictions.votes, strict=True)
     members = tuple(
-        measure_quality(member, predictions.labels, predictions.groups) for member in predictions.probabilities
+        measure_answer_quality(ClassifierAnswers(member, labels, sure, votes == labels), groups)
+        for member, sure, votes in each
     )
     mean = mean_quality(members)
     if predictions.groups is not None:  # as wide as a member's there

@@ -1,5 +1,8 @@
 """SmoothECE: how far confidence is from accuracy, without bins."""
 
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
@@ -26,57 +29,65 @@ def smooth_calibration_error(confidence: NDArray[np.floating], right: NDArray[np
     """
     sure = np.asarray(confidence, np.float64)
     residual = sure - right
+    smooth_error = cache(partial(_smooth_error_at_bandwidth, cache(partial(_transform_on_grid, sure, residual))))
     wide, narrow = 1.0, 0.0
-    if wide < _smooth_error_at_bandwidth(sure, residual, wide):
+    if wide < smooth_error(wide):
         narrow = wide
     for _ in range(_BANDWIDTH_HALVINGS if narrow < wide else 0):
         middle = (wide + narrow) / 2
-        if middle < _LEAST_BANDWIDTH or middle < _smooth_error_at_bandwidth(sure, residual, middle):
+        if middle < _LEAST_BANDWIDTH or middle < smooth_error(middle):
             narrow = middle
         else:
             wide = middle
-    return _smooth_error_at_bandwidth(sure, residual, wide)
+    return float(smooth_error(wide))
 
 
-def _smooth_error_at_bandwidth(
-    confidence: NDArray[np.float64], residual: NDArray[np.float64], bandwidth: float
-) -> float:
+def _smooth_error_at_bandwidth(transform_on_grid: Callable[[int], NDArray[np.complex128]], bandwidth: float) -> float:
     """The mean size of the smoothed residual, at one bandwidth.
 
     Args:
-      confidence: (N,), in [0, 1].
-      residual: (N,), confidence minus 1 where right, else 0.
+      transform_on_grid: `_transform_on_grid` of the examples, by the number of points.
       bandwidth: the standard deviation of the kernel, in (0, 1].
     """
     points = max(_MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
     evaluated = np.linspace(0, 1, max(round(10 / bandwidth), _MIN_EVALUATED_POINTS))
-    on_grid = np.stack(
-        [_spread_on_grid(confidence, residual, points), _spread_on_grid(confidence, np.ones_like(residual), points)]
-    )
-    smoothed = _smooth_with_reflection(on_grid, bandwidth)
+    size = _choose_transform_size(points)
+    product = irfft(transform_on_grid(points) * _transform_kernel(points, bandwidth, size), size)
+    # What the kernel fits into whole, and of that the middle third.
+    smoothed = product[:, points - 1 : 3 * points - 2][:, points // 2 : points // 2 + points]
     grid = np.linspace(0, 1, points)
     error, density = (np.interp(evaluated, grid, curve) for curve in smoothed)
     return float(np.abs(error).sum() / (density + _MIN_DENSITY).sum())
 
 
 def _spread_on_grid(places: NDArray[np.float64], weights: NDArray[np.float64], points: int) -> NDArray[np.float64]:
-    """(points,), the weights on a grid over [0, 1], each shared by its two neighbours in it."""
+    """(2, points), the weights, and 1 each, on a grid over [0, 1], shared by the two neighbours in it."""
     at = places * (points - 1)
     below = at.astype(int).clip(0, points - 2)
     share = at - below
-    on_grid = np.zeros(points)
-    np.add.at(on_grid, below, (1 - share) * weights)
-    np.add.at(on_grid, below + 1, share * weights)
-    return on_grid
+    both, shares = np.concatenate([below, below + 1]), np.concatenate([1 - share, share])
+    return np.stack(
+        [np.bincount(both, each, minlength=points) for each in (shares * np.concatenate([weights, weights]), shares)]
+    )
 
 
-def _smooth_with_reflection(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
-    """(K, points), each row smoothed by a Gaussian on [0, 1] with mirrors at both ends."""
-    points = values.shape[1]
+def _transform_on_grid(
+    confidence: NDArray[np.float64], residual: NDArray[np.float64], points: int
+) -> NDArray[np.complex128]:
+    """The Fourier transforms of the residual and of the examples on a grid, with mirrors at both ends of [0, 1]."""
+    values = _spread_on_grid(confidence, residual, points)
+    mirrored = np.concatenate([values[:, :0:-1], values, values[:, -2::-1]], axis=1)
+    transformed: NDArray[np.complex128] = rfft(mirrored, _choose_transform_size(points))
+    return transformed
+
+
+def _choose_transform_size(points: int) -> int:
+    return int(next_fast_len(4 * points - 3, real=True))
+
+
+@lru_cache(maxsize=64)  # the bandwidths that are looked at are the same for all members
+def _transform_kernel(points: int, bandwidth: float, size: int) -> NDArray[np.complex128]:
     distance = np.linspace(0, 1, points) - 0.5
     kernel = np.exp(-(distance**2) / (2 * bandwidth**2)) / (np.sqrt(2 * np.pi) * bandwidth)
-    mirrored = np.concatenate([values[:, :0:-1], values, values[:, -2::-1]], axis=1)
-    size = next_fast_len(mirrored.shape[1] + points - 1, real=True)
-    product = irfft(rfft(mirrored, size) * rfft(kernel, size), size)
-    # What the kernel fits into whole, and of that the middle third.
-    return product[:, points - 1 : mirrored.shape[1]][:, points // 2 : points // 2 + points]
+    transformed: NDArray[np.complex128] = rfft(kernel, size)
+    return transformed

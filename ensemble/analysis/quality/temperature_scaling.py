@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from ensemble.analysis.blocks import iterate_blocks
+from ensemble.analysis.blocks import SUM_BLOCK_SIZE, iterate_blocks
 from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.analysis.inference.unseen_mistakes import estimate_mistake_nll, saved_nll_interval
 from ensemble.analysis.quality.averaging import (
@@ -25,6 +25,7 @@ from ensemble.analysis.quality.quality import Quality, measure_quality
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1 / 16, 16.0
 _MIN_NLL_DIFFERENCE = 1e-12  # nats: less is rounding
 MAX_FITTED_PROBABILITIES = 1 << 24  # probabilities that a temperature is fitted on, in about a second,
+_MAX_FITTED_MEMBERS = 64
 _MIN_FITTED_EXAMPLES = 1_000  # but on no fewer examples than these
 _BLOCK_PROBABILITIES = 1 << 18  # of these at a time: more than a cache holds, for sums over long rows
 MIN_JUDGED_EXAMPLES = 25  # judged examples, below which the interval of what is saved is too short
@@ -158,7 +159,7 @@ def compare_fitted_temperatures(
 
     Temperatures are fitted on `fitting` and all three judged on all of the examples; without it
     they are fitted on one half of the examples (`split_halves`) and judged on the other. With one
-    member, before and after are the same.
+    member, before and after are the same. The one before averaging is fitted on at most 64 members, evenly chosen.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
@@ -178,12 +179,12 @@ def compare_fitted_temperatures(
         first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
     chosen = first[select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])]
     fit_probabilities, known_labels = fitting[0][:, chosen], fitting[1][chosen]
-    before = fit_temperature(fit_probabilities, known_labels)
+    before = fit_temperature(fit_probabilities[:: -(-len(probabilities) // _MAX_FITTED_MEMBERS)], known_labels)
     after = fit_temperature(average_probabilities(fit_probabilities), known_labels)
     del fit_probabilities
     labels, groups = labels[rest], select_groups(groups, rest)
     averaged, each = np.empty((2, len(rest), probabilities.shape[2]))
-    for rows in iterate_blocks(len(rest), probabilities[:, 0].size):
+    for rows in iterate_blocks(len(rest), probabilities[:, 0].size, SUM_BLOCK_SIZE):
         part = probabilities[:, rest[rows]]
         averaged[rows] = average_probabilities(part)
         each[rows] = average_probabilities(apply_temperature(part, before))

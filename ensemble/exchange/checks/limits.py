@@ -7,10 +7,11 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from ensemble.config import MAX_MEMBERS
 from ensemble.errors import ConfigError, PredictionsError
 
 MOST_EPOCHS = 1000
-MOST_MEMBERS = 256
+MOST_MEMBERS = MAX_MEMBERS
 _FEWEST_CLASSES, MOST_CLASSES = 2, 2000
 MOST_EXAMPLES = 200_000
 MOST_SIDE = 1024  # pixels of an image

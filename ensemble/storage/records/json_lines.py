@@ -18,7 +18,7 @@ from ensemble.storage.records.history_lines import Line, is_valid_line
 
 _BLOCK_BYTES = 4 * 2**20  # of a history that are looked at at a time
 _END_BLOCK_BYTES = 2**16  # of its end
-MOST_ROW_BYTES = 2**18  # of one line: those of an epoch of 1,000 members take 150 kB
+MOST_ROW_BYTES = 2**20  # of one line: those of an epoch of 4,096 members take 600 kB
 
 
 def read_lines(path: Path, members: int | None = None) -> list[Line]:

@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.analysis.predictions import EnsemblePredictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets.example_details import ExampleDetails
-from ensemble.figures import probability_bars, thumbnails
+from ensemble.figures import chart_style, probability_bars, thumbnails
 from ensemble.ui.predictions import conformal_sets, downloads, predictions_view
 from ensemble.ui.predictions.validation_source import ValidationSource
 from ensemble.ui.shared import address as shared
@@ -122,6 +122,7 @@ def _show_image_probabilities(context: ImageDialogContext, number: int) -> None:
         )
     )
     dots = "Bars: the averaged probabilities. Dots: each member's own." if predictions.members > 1 else ""
+    dots += chart_style.describe_spread_members(predictions.members)
     if some or dots:
         st.caption(some + dots)
 

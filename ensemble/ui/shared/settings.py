@@ -27,7 +27,7 @@ SUMMARY_FIELDS = ("width", "precision", "teacher", *ADVANCED_FIELDS)
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.
 SLIDER_VALUES = {
-    "members": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64),
+    "members": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096),
     "epochs": (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000),
     "folds": (0, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 32, 64),
     "batch_size": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),

@@ -143,5 +143,5 @@ def _round_for_json(values: np.ndarray) -> list[float | None]:
 
 def get_curve_group(name: str, members: int) -> str:
     """What hides together: each of a few members alone, many members all at once."""
-    many = members > len(palette.MEMBER_HUES)
+    many = members > len(palette.MEMBER_HUES) or name in history.MEMBER_QUANTILES
     return "members" if many and name.startswith("member") else name

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 
 from ensemble import runs
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
 from ensemble.runs.groups.history_lines import UNFINISHED_KIND
 
 METRICS = ("loss", "accuracy")
+# Curves that stand for many members: at each point the lowest, the highest, and nine in ten between two.
+MEMBER_QUANTILES = {"members, lowest": 0.0, "members, 5 %": 0.05, "members, 95 %": 0.95, "members, highest": 1.0}
 
 
 @dataclass(frozen=True)
@@ -16,8 +19,8 @@ class LearningCurve:
     """One line of a chart.
 
     Attributes:
-      series: "ensemble", "mean" (the average member), "pairs" (the mean over pairs of members) or
-        "member 1", "member 2", ...
+      series: "ensemble", "mean" (the average member), "pairs" (the mean over pairs of members),
+        "member 1", "member 2", ..., or one of `MEMBER_QUANTILES`.
       split: "train", "validation" or "test".
       x: epochs done when each value was measured, rising, shape (P,).
       y: the values, shape (P,); NaN where the run had no finite one.
@@ -75,13 +78,24 @@ def build_split_curves(rows: list[dict[str, Any]], split: str, figure: str) -> l
         return []
     x = _stack_history_field(rows, "progress")
     members = _stack_history_field(rows, f"{split}_{figure}").reshape(len(rows), -1)
-    learning_curves = [LearningCurve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
+    learning_curves = _build_member_curves(x, members, split)
     if members.shape[1] > 1:
         learning_curves.append(LearningCurve("mean", split, x, _average_remaining_members(rows, members)))
         whole = _stack_history_field(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
         if np.isfinite(whole).any():
             learning_curves.append(LearningCurve("ensemble", split, x, whole))
     return learning_curves
+
+
+def _build_member_curves(x: np.ndarray, members: np.ndarray, split: str) -> list[LearningCurve]:
+    """One curve for each of M members (P, M); with more than `MAX_SHOWN_MEMBERS` those of `MEMBER_QUANTILES`."""
+    if members.shape[1] <= MAX_SHOWN_MEMBERS:
+        return [LearningCurve(f"member {m + 1}", split, x, y) for m, y in enumerate(members.T)]
+    quantiles = np.full((len(MEMBER_QUANTILES), len(members)), np.nan)
+    known = np.isfinite(members).any(axis=1)
+    if known.any():
+        quantiles[:, known] = np.nanquantile(members[known], list(MEMBER_QUANTILES.values()), axis=1)
+    return [LearningCurve(name, split, x, y) for name, y in zip(MEMBER_QUANTILES, quantiles, strict=True)]
 
 
 def _average_remaining_members(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
@@ -115,8 +129,7 @@ def build_disagreement_curves(rows: list[dict[str, Any]]) -> list[LearningCurve]
     if not closed:
         return []
     x, members = (_stack_history_field(closed, "progress"), _stack_history_field(closed, "member_disagreement"))
-    each = members.reshape(len(closed), -1).T
-    learning_curves = [LearningCurve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
+    learning_curves = _build_member_curves(x, members.reshape(len(closed), -1), "test")
     return [*learning_curves, LearningCurve("pairs", "test", x, _stack_history_field(closed, "disagreement"))]
 
 

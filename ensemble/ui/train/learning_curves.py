@@ -15,10 +15,12 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
 from ensemble.figures import palette
 from ensemble.ui.frame.chart_component import register_chart
 from ensemble.ui.train import curve_panels, disputed_images
 from ensemble.ui.train.curve_panels import get_curve_group
+from ensemble.ui.train.history import MEMBER_QUANTILES
 from ensemble.ui.train.varied import value_colors
 
 SCRIPTS = ("scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js", "chart.js")
@@ -161,7 +163,7 @@ def register_learning_curves() -> Any:
 
 def list_curve_names(members: int) -> list[str]:
     """Every curve that there will be of so many members, in drawing order: the ensemble last."""
-    each = [f"member {m + 1}" for m in range(members)]
+    each = [f"member {m + 1}" for m in range(members)] if members <= MAX_SHOWN_MEMBERS else list(MEMBER_QUANTILES)
     return each if members == 1 else [*each, "mean", "pairs", "ensemble"]
 
 
@@ -180,11 +182,12 @@ def build_curve_style(name: str, members: int) -> dict[str, Any]:
     if name == "mean":
         mean = {"width": 2.5, "opacity": 1, "label": "mean member", "end": "mean"}
         return {"color": palette.MUTED_COLOR, **mean, "dashes": "dotted"}
-    number = int(name.removeprefix("member "))
+    place = list(MEMBER_QUANTILES).index(name) if name in MEMBER_QUANTILES else int(name.removeprefix("member ")) - 1
+    shown = members if name not in MEMBER_QUANTILES else len(MEMBER_QUANTILES)
     return {
-        "color": palette.member_color(number - 1, members),
+        "color": palette.member_color(place, members),
         "width": palette.MEMBER_WIDTH if members > 1 else 2 * palette.MEMBER_WIDTH,
-        "opacity": palette.member_opacity(members),
+        "opacity": palette.member_opacity(shown),
         "label": name,
         "end": name if members <= len(palette.MEMBER_HUES) else "members",
     }
@@ -197,7 +200,7 @@ def build_curve_legend(members: int, validation: bool = False) -> list[dict[str,
     """
     each = {get_curve_group(name, members): build_curve_style(name, members) for name in list_curve_names(members)}
     if "members" in each:
-        each["members"]["label"] = f"{members} members"
+        each["members"]["label"] = f"{members:,} members"
     first = [name for name in ("ensemble", "mean") if name in each]
     # A mean pair has its name at its end: it is alone in its picture.
     order = [*first, *(name for name in each if name not in ("ensemble", "mean", "pairs"))]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from ensemble import runs
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
 from ensemble.errors import EnsembleError
 from ensemble.jobs.queue import list_jobs_ahead
 from ensemble.storage import csv_format
@@ -232,6 +233,11 @@ def _show_run_curves(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         images=disputed_images.load_disputed_images(run, rows),
         varied=member_settings.collect_varied_settings(run.config),
     )
+    if run.config.members > MAX_SHOWN_MEMBERS:
+        st.caption(
+            f"Of the {run.config.members:,} members the curves show, at each point, the lowest value, the highest, and "
+            "the 5 % and 95 % quantiles."
+        )
     if missing_training_curve := training_words.explain_missing_training_curve(run):
         st.caption(missing_training_curve)
 

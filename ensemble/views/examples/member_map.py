@@ -15,7 +15,7 @@ from ensemble.analysis.positions.diversity_plane import (
 )
 from ensemble.analysis.positions.member_groups import MemberGroups, find_member_groups
 from ensemble.analysis.positions.member_map import MemberMap
-from ensemble.analysis.predictions import EnsemblePredictions
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS, EnsemblePredictions
 from ensemble.figures import chart_style
 from ensemble.figures.palette import ENSEMBLE_WIDTH, MEMBER_HUES, MUTED_COLOR, Palette, member_color, member_opacity
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
@@ -62,7 +62,9 @@ def _plot_member_map(
     taken = [found.epochs[place] in snapshots for place in places]
     sides = _select_text_sides(points[-1])
     chart = go.Figure([_draw_pair_line(points[-1], pair, found=found, n=n, noun=noun, palette=palette)])
-    for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
+    if found.members > MAX_SHOWN_MEMBERS:
+        chart.add_scatter(**_draw_member_crowd(points[-1], found, n, noun, palette))
+    for member in _list_drawn_members(found.members, pair):
         hovers = ["<br>".join(words.describe_point(found, place, member, n, noun)) for place in places]
         chart.add_scatter(
             x=points[:, member, 0],
@@ -75,6 +77,30 @@ def _plot_member_map(
     chart.update_layout(chart_style.build_chart_layout(title, HEIGHT, palette, showlegend=False))
     hide_map_axes(chart)
     return chart
+
+
+def _list_drawn_members(members: int, pair: Pair) -> list[int]:
+    """The members with a line of their own, the chosen on top: all of a few, else the chosen two."""
+    drawn = range(members) if members <= MAX_SHOWN_MEMBERS else pair
+    return sorted(drawn, key=pair.__contains__)
+
+
+def _draw_member_crowd(ends: "np.ndarray", found: MemberMap, n: int, noun: str, palette: Palette) -> dict[str, Any]:
+    """All members after the last epoch as one trace."""
+    last = len(found.epochs) - 1
+    return {
+        "x": ends[:, 0],
+        "y": ends[:, 1],
+        "mode": "markers",
+        "name": f"{found.members:,} members",
+        "marker": {"size": _PATH_SIZE, "color": member_color(0, found.members), "opacity": 0.6},
+        "hovertext": [
+            "<br>".join(words.describe_point(found, last, member, n, noun)) for member in range(found.members)
+        ],
+        "hoverinfo": "text",
+        "customdata": [[member] for member in range(found.members)],
+        "cliponaxis": False,
+    }
 
 
 def _draw_member_path(member: int, members: int, taken: Sequence[bool], pair: Pair, palette: Palette) -> dict[str, Any]:
@@ -216,7 +242,10 @@ def plot_diversity_plane(
     taken = [epoch in snapshots for epoch in found.epochs]
     ends = np.stack([found.accuracy[-1], np.nan_to_num(ys[-1])], axis=1)
     sides = _select_text_sides(ends / np.maximum(np.ptp(ends, axis=0), 1e-9))
-    for member in sorted(range(found.members), key=pair.__contains__):  # the chosen on top
+    if found.members > MAX_SHOWN_MEMBERS:
+        ends = np.stack([found.accuracy[-1], ys[-1]], axis=1)
+        chart.add_scatter(**_draw_member_crowd(ends, found, n, noun, palette))
+    for member in _list_drawn_members(found.members, pair):
         hovers = [
             "<br>".join(words.describe_point(found, place, member, n, noun)) for place in range(len(found.epochs))
         ]
@@ -342,6 +371,8 @@ def _build_map_figure(epoch: EvaluatedEpoch, found: MemberMap, name: str, pair: 
     else:
         title = f"Where members stand · {epoch.source}"
         explanation = words.explain_member_map(found, name, epoch.noun)
+    if found.members > MAX_SHOWN_MEMBERS:
+        explanation += " With so many members only the chosen two are numbered, and show where they were before."
     return Figure(
         label=_offer_figures(found).values[name],
         alt=words.describe_map_alt(found, name),

@@ -16,7 +16,7 @@ from ensemble.analysis.members.diversity import (
     q_statistic,
 )
 from ensemble.analysis.members.swing_votes import find_correct_minorities, find_swing_votes
-from ensemble.analysis.predictions import EnsemblePredictions, filter_examples, sort_examples
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS, EnsemblePredictions, filter_examples, sort_examples
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import chart_style
 from ensemble.figures.palette import Palette
@@ -171,6 +171,7 @@ def _describe_oracle_accuracy(predictions: EnsemblePredictions, noun: str) -> st
     )
 
 
+_HISTOGRAM_BINS = 40
 _MAX_LABELED_MEMBERS = 10  # up to so many members a cell has its figure written in it
 
 
@@ -225,6 +226,37 @@ def plot_pairwise_heatmap(
     return chart
 
 
+def _select_pair_values(values: Matrix) -> NDArray[np.float64]:
+    """The known values of all pairs (M, M): each pair once, or in both orders if they differ."""
+    symmetric = np.array_equal(values, values.T, equal_nan=True)
+    pairs = values[np.triu_indices(len(values), 1)] if symmetric else values[~np.eye(len(values), dtype=bool)]
+    return pairs[np.isfinite(pairs)]
+
+
+def _plot_pair_histogram(
+    measure: _PairwiseMeasure, pairs: NDArray[np.float64], title: str, palette: Palette
+) -> "go.Figure":
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    frame = _tabulate_pair_histogram(pairs)
+    hovers = [
+        f"{row.pairs:,} pairs from {formats.format_significant(row.above)} to {formats.format_significant(row.up_to)}"
+        for row in frame.itertuples()
+    ]
+    middle = (frame["above"] + frame["up_to"]) / 2
+    chart = go.Figure(go.Bar(x=middle, y=frame["pairs"], hovertext=hovers, hoverinfo="text", name="pairs"))
+    chart.update_traces(marker_color=palette.primary)
+    chart.update_layout(chart_style.build_chart_layout(title, 420, palette, showlegend=False, bargap=0.05))
+    chart.update_xaxes(title=f"{measure.title.lower()} ({measure.unit})", fixedrange=True)
+    chart.update_yaxes(title="pairs of members", fixedrange=True, automargin=True)
+    return chart
+
+
+def _tabulate_pair_histogram(pairs: NDArray[np.float64]) -> pd.DataFrame:
+    count, edges = np.histogram(pairs, bins=_HISTOGRAM_BINS)
+    return pd.DataFrame({"above": edges[:-1], "up_to": edges[1:], "pairs": count})
+
+
 def _tabulate_pairwise_values(values: Matrix) -> pd.DataFrame:
     names = [f"member {m + 1}" for m in range(len(values))]
     frame = pd.DataFrame(values, columns=names)
@@ -262,17 +294,22 @@ def build_agreement(epoch: EvaluatedEpoch) -> View:
 def _build_pairwise_figure(epoch: EvaluatedEpoch, key: str) -> Figure:
     measure, values = MEASURES[key], epoch.measure(compute_pairwise_matrix, key)
     title = f"{measure.title} · {epoch.source}"
+    many = epoch.members > MAX_SHOWN_MEMBERS
+    pairs = _select_pair_values(values) if many else values
     return Figure(
         label=measure.label,
         alt=f"{measure.title} of every pair of {epoch.members} members",
-        explanation=measure.explain_chart(values, epoch.n, epoch.noun),
-        draw=lambda palette: plot_pairwise_heatmap(
-            measure, values, n=epoch.n, noun=epoch.noun, title=title, palette=palette
+        explanation=measure.explain_chart(values, epoch.n, epoch.noun)
+        + (f" With so many members the picture is a histogram of all {len(pairs):,} pairs." if many else ""),
+        draw=lambda palette: (
+            _plot_pair_histogram(measure, pairs, title, palette)
+            if many
+            else plot_pairwise_heatmap(measure, values, n=epoch.n, noun=epoch.noun, title=title, palette=palette)
         ),
         key="inspect_pairs",
         file=key.replace("_", "-"),
         title=measure.title,
-        table=lambda: _tabulate_pairwise_values(values),
+        table=lambda: _tabulate_pair_histogram(pairs) if many else _tabulate_pairwise_values(values),
         drawn_from=(key,),
     )
 

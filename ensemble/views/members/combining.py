@@ -17,8 +17,8 @@ from ensemble.analysis.quality.calibration_noise import (
     estimate_ensemble_calibration_error,
 )
 from ensemble.analysis.quality.halves import MIN_EXAMPLES_TO_HALVE, split_halves
-from ensemble.analysis.quality.metrics import MAIN_METRICS
-from ensemble.analysis.quality.quality import Quality, measure_quality
+from ensemble.analysis.quality.metrics import MAIN_METRICS, ClassifierAnswers
+from ensemble.analysis.quality.quality import Quality, measure_answer_quality
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color
 from ensemble.views.calibration import describe_chance_error
@@ -156,14 +156,19 @@ def _list_combinations(combined: CombinationComparison) -> dict[str, Combination
 def compare_rules_and_members(
     predictions: EnsemblePredictions, fit: EnsemblePredictions | None = None
 ) -> tuple[CombinationComparison, list[Quality]]:
-    """The four ways, and each member alone on the examples that they are judged on.
+    """The four ways, and the main metrics of each member alone on the examples that they are judged on.
 
     Args:
       fit: what the weights are fitted on; see `combining.compare_combining_rules`.
     """
     combined = combining.compare_combining_rules(predictions, fit)
-    half = combined.judged
-    return combined, [measure_quality(member[half], predictions.labels[half]) for member in predictions.probabilities]
+    rows = np.flatnonzero(combined.judged)
+    labels, confidence = predictions.labels[rows], predictions.member_confidence
+    answers = (
+        ClassifierAnswers(member[rows], labels, sure[rows].astype(np.float64), votes[rows] == labels)
+        for member, sure, votes in zip(predictions.probabilities, confidence, predictions.votes, strict=True)
+    )
+    return combined, [measure_answer_quality(answer, metrics=MAIN_METRICS) for answer in answers]
 
 
 def _format_combination_metric(value: float, name: str, n: int) -> str:

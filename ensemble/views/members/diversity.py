@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_MARKED_EPOCHS = 24  # epochs, up to which each has a mark of its own
 _MAX_TICKS = 8
+_BLOCK_SIZE = 1 << 20  # numbers that are worked on at once
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class _LossDecomposition:
     depends_on_labels: bool
 
 
-def decompose_losses(predictions: EnsemblePredictions) -> list[_LossDecomposition]:
+def decompose_losses(predictions: EnsemblePredictions, nll: NllDecomposition | None = None) -> list[_LossDecomposition]:
     """Decompose the squared error and two NLLs, each exactly.
 
     With probabilities p_m of M members, p̄ their mean and y the label:
@@ -61,14 +62,14 @@ def decompose_losses(predictions: EnsemblePredictions) -> list[_LossDecompositio
     """
     M, N, C = predictions.probabilities.shape
     squared, spread, saved = 0.0, 0.0, 0.0
-    for rows in iterate_blocks(N, M * C):
+    for rows in iterate_blocks(N, M * C, _BLOCK_SIZE):
         each = predictions.probabilities[:, rows].astype(np.float64)
         mean, labels = each.mean(axis=0), predictions.labels[rows]
         spread += float(((each - mean) ** 2).sum())
         squared += float(((each - np.eye(C)[labels]) ** 2).sum())
         saved -= float(np.log(np.exp(np.log(np.maximum(each, MIN_PROBABILITY)).mean(axis=0)).sum(axis=-1)).sum())
     squared, spread, saved = squared / (M * N), spread / (M * N), saved / N
-    nll = nll_decomposition(predictions.probabilities, predictions.labels)
+    nll = nll or nll_decomposition(predictions.probabilities, predictions.labels)
     member = nll.mean_member_nll
     return [
         _LossDecomposition("Squared error (Brier), averaged probabilities", squared, spread, squared - spread, False),
@@ -124,7 +125,8 @@ def build_diversity(epoch: EvaluatedEpoch) -> View:
     if epoch.members == 1:
         yield Paragraph("Diversity needs at least two members.", "unavailable", icon=":material/person:")
         return
-    losses = epoch.measure(decompose_losses)
+    parts = epoch.decompose_losses()
+    losses = epoch.measure(decompose_losses, parts[epoch.epoch])
     nll = losses[-1]
     share = formats.format_percent(nll.diversity / nll.average_member if nll.average_member else 0.0, places=0)
     yield Paragraph(f"Diversity lowers the NLL by {share} of the average member's.", "answer")
@@ -134,7 +136,7 @@ def build_diversity(epoch: EvaluatedEpoch) -> View:
         f"{formats.format_count(epoch.n, f'test {epoch.noun}')}.",
         "evidence",
     )
-    yield from _decomposition_view(epoch)
+    yield from _decomposition_view(epoch, parts)
     yield Table(
         "Loss of the ensemble = average member − diversity",
         pd.DataFrame(
@@ -153,8 +155,7 @@ def build_diversity(epoch: EvaluatedEpoch) -> View:
     )
 
 
-def _decomposition_view(epoch: EvaluatedEpoch) -> View:
-    parts = epoch.decompose_losses()
+def _decomposition_view(epoch: EvaluatedEpoch, parts: dict[int, NllDecomposition]) -> View:
     title = f"NLL: what diversity saves · {format_run_name(epoch.run)}"
     yield Figures.single(
         Figure(

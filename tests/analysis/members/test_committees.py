@@ -232,5 +232,5 @@ def test_what_does_not_fit_together_is_refused() -> None:
         evaluate_committees(np.zeros((3, 4)), np.zeros(4, int))
     with pytest.raises(ValueError, match="20 predictions for 19"):
         evaluate_committees(distributions(2, 20, 3), np.zeros(19, int))
-    with pytest.raises(ValueError, match="1 to 256"):
-        evaluate_committees(distributions(257, 2, 3), np.zeros(2, int))
+    with pytest.raises(ValueError, match="1 to 4096"):
+        evaluate_committees(distributions(4097, 2, 3), np.zeros(2, int))

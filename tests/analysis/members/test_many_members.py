@@ -27,7 +27,7 @@ def test_brier_scores_of_averages_are_those_of_pairs(monkeypatch: pytest.MonkeyP
     held[:, 0] = held[-1] = True
     block = draw.integers(4, size=50)
     pairs = committee_brier_scores(probabilities, labels, held, block)
-    monkeypatch.setattr(committee_brier, "MAX_MEMBERS_BY_PAIRS", 2)
+    monkeypatch.setattr(committee_brier, "MAX_MEMBERS_ALL_SIZES", 2)
     averages = committee_brier_scores(probabilities, labels, held, block)
     np.testing.assert_allclose(averages.mean, pairs.mean, rtol=1e-9)
     np.testing.assert_allclose(averages.blocks, pairs.blocks, rtol=1e-9)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ensemble.ui.train import history
+from ensemble.ui.train.learning_curves import build_curve_legend, build_curve_style, list_curve_names
 
 
 def steps(progress: float, *loss: float | None, whole: float | None = None) -> dict[str, Any]:
@@ -185,3 +186,19 @@ def test_an_epoch_that_not_every_group_has_closed_has_no_mean() -> None:
     mean = next(one for one in history.build_split_curves(rows, "test", "accuracy") if one.series == "mean")
     assert mean.y[0] == pytest.approx(0.6)
     assert np.isnan(mean.y[1])
+
+
+def test_learning_curves_of_many_members_are_quantiles_with_a_style_each() -> None:
+    members = np.random.default_rng(1).random((3, 200))
+    row = {"kind": "epoch", "step": 1, "ensemble_test_accuracy": 0.9}
+    rows = [
+        {**row, "epoch": epoch, "progress": float(epoch), "test_accuracy": members[epoch].tolist()}
+        for epoch in range(3)
+    ]
+    curves = {curve.series: curve.y for curve in history.build_split_curves(rows, "test", "accuracy")}
+    assert set(curves) <= set(list_curve_names(200))
+    np.testing.assert_allclose(curves["members, lowest"], members.min(axis=1))
+    np.testing.assert_allclose(curves["members, 95 %"], np.quantile(members, 0.95, axis=1))
+    np.testing.assert_allclose(curves["mean"], members.mean(axis=1))
+    assert all(build_curve_style(name, 200)["width"] for name in list_curve_names(200))
+    assert [entry["label"] for entry in build_curve_legend(1024)][:3] == ["ensemble", "mean member", "1,024 members"]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from ensemble.analysis.predictions import MAX_SHOWN_MEMBERS
 from ensemble.figures import palette
 from ensemble.wording import formats
 from ensemble.wording.runs import member_settings
@@ -25,7 +26,7 @@ def color_curves_by_value(
       values_by_setting: the values (M,) of each setting that differs.
     """
     main = member_settings.select_main_setting(values_by_setting)
-    if not main or members < 2:
+    if not main or not 2 <= members <= MAX_SHOWN_MEMBERS:
         return chart
     styles = {**chart["styles"], **_build_member_styles(values_by_setting, main, members)}
     most = _compute_loss_limit(chart["places"])
