@@ -65,7 +65,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a name twice": ({"class_names": list("abca")}, "“a” twice, at 0 and 3"),
     "names as objects": ({"class_names": np.array(list("abcd"), object)}, "`class_names` holds Py"),
     "a long name": ({"member_names": ["a", "b", "c" * 81]}, "has 81 characters"),
-    "too many members": ({"probabilities": np.tile(P[:1], (257, 1, 1))}, "257 members.*256"),
+    "too many members": ({"probabilities": np.tile(P[:1], (4097, 1, 1))}, "4,097 members.*4,096"),
     "no images' N": ({"images": np.zeros((3, 4, 4))}, "images.*there are 40 labels"),
     "flat images": ({"images": np.zeros((N, 16))}, "height, width"),
     "channels": ({"images": np.zeros((N, 4, 4, 4))}, "4 channels"),

@@ -50,12 +50,12 @@ def _smooth_error_at_bandwidth(transform_on_grid: Callable[[int], NDArray[np.com
       bandwidth: the standard deviation of the kernel, in (0, 1].
     """
     points = max(_MIN_GRID_POINTS, round(20 / bandwidth)) // 2 + 1
-    evaluated = np.linspace(0, 1, max(round(10 / bandwidth), _MIN_EVALUATED_POINTS))
+    evaluated = _divide_unit_interval(max(round(10 / bandwidth), _MIN_EVALUATED_POINTS))
     size = _choose_transform_size(points)
     product = irfft(transform_on_grid(points) * _transform_kernel(points, bandwidth, size), size)
     # What the kernel fits into whole, and of that the middle third.
     smoothed = product[:, points - 1 : 3 * points - 2][:, points // 2 : points // 2 + points]
-    grid = np.linspace(0, 1, points)
+    grid = _divide_unit_interval(points)
     error, density = (np.interp(evaluated, grid, curve) for curve in smoothed)
     return float(np.abs(error).sum() / (density + _MIN_DENSITY).sum())
 
@@ -81,6 +81,12 @@ def _transform_on_grid(
     return transformed
 
 
+@lru_cache(maxsize=64)
+def _divide_unit_interval(points: int) -> NDArray[np.float64]:
+    return np.linspace(0, 1, points)
+
+
+@lru_cache(maxsize=64)
 def _choose_transform_size(points: int) -> int:
     return int(next_fast_len(4 * points - 3, real=True))
 
