@@ -23,6 +23,7 @@ from ensemble.shift.stress_job import read_stress_job
 from tests.cluster.mini import MiniSlurm
 from tests.cluster.test_runs import ROOT
 from tests.conftest import variant
+from tests.fork_server import SWITCH
 
 TASK = ("--on=slurm", "--time=5", "--cpus=1", "--memory=1")
 MLP = ("--network=mlp", "--width=32", "--members=4")
@@ -259,6 +260,7 @@ def test_a_job_ends_in_the_right_state_after_an_accident_and_leaves_no_task(
         "ENSEMBLE_STORAGE": "journal",
         "JAX_NUM_CPU_DEVICES": 1,
         "PYTHONPATH": f"{ROOT}:{tmp_path}",
+        SWITCH: "0",
         "ACCIDENT_FILE": tmp_path / "accident",
     }.items():
         monkeypatch.setenv(name, str(value))

@@ -9,6 +9,7 @@ import pytest
 
 from ensemble import runs, sweeps
 from tests.cluster.mini import MiniSlurm
+from tests.fork_server import SWITCH
 
 ROOT = str(Path(__file__).resolve().parents[2])
 SWEEP = (
@@ -33,6 +34,7 @@ def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
     monkeypatch.setenv("ENSEMBLE_STORAGE", "journal")
     monkeypatch.setenv("PYTHONPATH", ROOT)
+    monkeypatch.setenv(SWITCH, "0")  # Its processes began with another path.
     monkeypatch.chdir(tmp_path)
 
 

@@ -30,6 +30,7 @@ from tests.cluster.test_runs import (
     tasks_with_nodes,
     training,
 )
+from tests.fork_server import SWITCH
 
 __all__ = ["here", "one_device_a_task"]  # fixtures
 LARGE = ("--members=64", "--network=mlp", "--width=1024", "--batch-size=512", "--epochs=4")
@@ -116,6 +117,7 @@ def test_a_measuring_that_was_cancelled_in_slurm_is_stopped(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", ROOT)
+    monkeypatch.setenv(SWITCH, "0")
     asked = ["lbfgs", "--samples=20000", "--iterations=1000", "--on=slurm", "--cpus=1"]
     command = [sys.executable, "-m", "ensemble", *asked]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:

@@ -29,6 +29,7 @@ from tests.cluster.test_runs import (
     tasks_with_nodes,
     training,
 )
+from tests.fork_server import SWITCH
 from tests.pages.grouped import in_groups
 
 __all__ = ["here", "one_device_a_task"]  # fixtures
@@ -87,7 +88,7 @@ def test_a_run_whose_groups_have_finished_is_not_over_while_a_task_may_merge_the
     gone = replace(run.status, state="training", pid=7, host=socket.gethostname())
     write_status(run.path, gone)
     (run.path / LOCK_FILE).touch()  # Nobody holds it.
-    slurm.wait(lambda: "its tasks on Slurm continue" in runs.find_run(run.id).message)
+    slurm.wait(lambda: "its task on Slurm continues" in runs.find_run(run.id).message)
     assert runs.find_run(run.id).state == "training"
     slurm.run("scancel", task)
     slurm.wait(lambda: runs.find_run(run.id).state == "stopped")
@@ -135,6 +136,7 @@ def test_a_measuring_whose_follower_is_killed_goes_on_and_is_stopped(
     slurm: MiniSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", ROOT)
+    monkeypatch.setenv(SWITCH, "0")
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path))
     asked = ["lbfgs", "--samples=20000", "--iterations=1000", "--on=slurm", "--cpus=1"]
     command = [sys.executable, "-m", "ensemble", *asked]

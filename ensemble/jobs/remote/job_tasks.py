@@ -80,7 +80,7 @@ def read_unfollowed_work(job: Job) -> UnfollowedWork | None:
     working = [part for number, part in tasks.parts.items() if _is_at_work(part, polled.get(number))]
     if working or any(task.state == "running" for task in polled.values()):
         begun = not tasks.parts or any(
-            job.kind.compute_share(part.status) or part.status.state == job.kind.working_state
+            job.kind.compute_share(part.status) or part.status.state not in ("queued", "starting")
             for part in tasks.parts.values()
         )
         who = "its task on {} continues" if total == 1 else "its tasks on {} continue"
