@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.status import write_status
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
 from ensemble.runs.store import RUN_STORE, Run, find_regression_run, list_runs
 from ensemble.runs.training.worker import execute_run
 from ensemble.tables.prepared_table import read_table_description
@@ -105,6 +106,22 @@ def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyP
     assert value(at, "run") == run.id
     assert (run.settings and run.settings.batch_size, run.target_name) == (16, "price")
     assert read_table_description(run.path).source == "houses.csv"
+
+
+def test_several_seeds_learn_from_one_split_in_one_press(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = list[Run]()
+    monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
+    at = open_page()
+    at.file_uploader(key="numbers_file").set_value(("houses.csv", TABLE.encode(), "text/csv")).run()
+    at.session_state["launch_seeds"] = 3
+    at.run()
+    launch = button(at, "numbers_launch")
+    assert launch.label.endswith("× 3 seeds")
+    launch.click().run()
+    assert not at.exception
+    assert [run.settings.seed for run in started if run.settings] == [0, 1, 2]
+    assert len({read_numeric_targets(run).values.tobytes() for run in started}) == 1
+    assert value(at, "run") == started[0].id
 
 
 def test_the_first_visit_has_a_table_to_try(monkeypatch: pytest.MonkeyPatch) -> None:

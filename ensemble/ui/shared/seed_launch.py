@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.access import Action
 from ensemble.comparison.seed_groups import have_same_settings
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, RegressionConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.ui.shared import address, guard, loaders, settings
@@ -17,6 +18,7 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
 SEEDS_PER_SETTING = 3
+C = TypeVar("C", EnsembleConfig, RegressionConfig)
 _MAX_LAUNCHED_RUNS = 12
 _ERROR_KEY = "seed_launch"
 
@@ -61,9 +63,9 @@ def plan_seed_runs(compared: Sequence[runs.Run], every: Sequence[runs.Run]) -> _
     return _SeedPlan(tuple(existing), tuple(missing), seconds)
 
 
-def list_missing_seeds(config: EnsembleConfig, existing: set[int], count: int) -> list[EnsembleConfig]:
+def list_missing_seeds(config: C, existing: set[int], count: int) -> list[C]:
     highest = settings.RUN_FIELDS["seed"].metadata["high"]
-    configs: list[EnsembleConfig] = []
+    configs: list[C] = []
     seed = config.seed
     while len(configs) < count:
         seed = (seed + 1) % (highest + 1)

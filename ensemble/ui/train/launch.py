@@ -56,7 +56,7 @@ _SEEDS_HELP = (
 def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     members = settings.get_run_setting("members")
     label = f"Launch {formats.format_count(members, 'member')}"
-    if (seeds := _get_seed_count()) > 1:
+    if (seeds := get_seed_count()) > 1:
         label = f"{label} × {seeds} seeds"
     if why := rights.describe_missing_right(Action.LAUNCH):
         return LaunchPlan(None, label, why)
@@ -119,7 +119,7 @@ def _plan_local_launch(
     parts = [spread, memory, f"time {ESTIMATE_SOURCES[guess.source]}"]
     after = jobs_words.describe_start_order(list_blocking_jobs())
     note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
-    seconds = round_duration(guess.seconds * _get_seed_count())
+    seconds = round_duration(guess.seconds * get_seed_count())
     return LaunchPlan(config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note)
 
 
@@ -200,7 +200,7 @@ def show_seed_count() -> None:
     seed_launch.show_launch_problem()
 
 
-def _get_seed_count() -> int:
+def get_seed_count() -> int:
     return int(widget_state.get_widget_value(_SEED_COUNT_KEY, SEED_COUNTS[0]))
 
 
@@ -237,7 +237,7 @@ def prepare_next_worker(drawn: bool = True) -> None:
 
 def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
     """Start `config` in the background and show it; with more seeds queued behind it."""
-    count = _get_seed_count()
+    count = get_seed_count()
 
     def launch_all() -> runs.Run:
         first = runs.launch_run(config, placement)

@@ -42,7 +42,7 @@ def test_each_setting_is_brought_to_three_seeds_that_it_did_not_have() -> None:
 
 
 def test_the_last_seed_there_is_is_followed_by_the_first() -> None:
-    highest = finished({"seed": 2_147_483_647}).config
+    highest = runs.require_training_config(finished({"seed": 2_147_483_647}))
     found = list_missing_seeds(highest, {2_147_483_647, 1}, 2)
     assert [config.seed for config in found] == [0, 2]
 

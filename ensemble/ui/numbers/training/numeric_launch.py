@@ -12,6 +12,7 @@ from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_num
 from ensemble.runs.store import Run
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
+from ensemble.ui.devices import placement_control
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
@@ -19,8 +20,13 @@ from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.numbers.training import numeric_settings as settings
 from ensemble.ui.numbers.training import table_upload
 from ensemble.ui.numbers.training.table_upload import SelectedTable
+from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.seed_launch import list_missing_seeds
+from ensemble.ui.train.launch import get_seed_count, show_seed_count
 from ensemble.wording import escaping, formats
 
+_PLACE_KEY = "numbers_place"
+_CLUSTER_HELP = "On a cluster each group of members is a task. What each asks for is in ensemble.toml, table [{table}]."
 _NO_TABLE_REASON = "Upload a table first, and choose what to predict."
 QUICK_EXAMPLE = RegressionConfig(epochs=30)
 _NumericPlan = tuple[RegressionConfig, PreparedTable]
@@ -38,6 +44,8 @@ def show_numeric_controls() -> None:
                 settings.show_numeric_setting(name)
     elif changed := settings.describe_changed_numeric_controls():
         st.caption(f"Also: {escaping.escape_markdown(changed)}.")
+    placement_control.select_placement(_PLACE_KEY, _CLUSTER_HELP)
+    show_seed_count()
 
 
 def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPlan]:
@@ -50,8 +58,14 @@ def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPla
     except EnsembleError as error:
         return LaunchPlan(None, label, str(error))
     rows = formats.format_count(len(table.split.train), "row")
-    members = formats.format_count(config.members, "member")
-    return LaunchPlan((config, table), f"Train {members} on {rows}", note=" ".join(table.notes))
+    label = f"Train {formats.format_count(config.members, 'member')} on {rows}"
+    if (seeds := get_seed_count()) > 1:
+        label = f"{label} × {seeds} seeds"
+    placement = None
+    if choice := widget_state.get_widget_value(_PLACE_KEY, placement_control.THIS_MACHINE):
+        label = f"{label}, {placement_control.describe_placement_choice(choice)}"
+        placement = placement_control.build_placement(choice)
+    return LaunchPlan((config, table), label, note=" ".join(table.notes), placement=placement)
 
 
 def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = True) -> None:
@@ -103,10 +117,18 @@ def _load_example_table() -> PreparedTable:
 
 def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = None) -> None:
     config, table = plan
+    seeds = get_seed_count()
+
+    def launch_all() -> Run:
+        first = launch_numeric_run(config, table, placement)
+        for other in list_missing_seeds(config, {config.seed}, seeds - 1):
+            launch_numeric_run(other, table, placement)
+        return first
+
     launching.launch_job_once(
         NUMERIC_SCREEN,
-        (config, table.source, table.encoding.target, len(table.targets)),
-        lambda: launch_numeric_run(config, table),
+        (config, placement, seeds, table.source, table.encoding.target, len(table.targets)),
+        launch_all,
         _show_numbers_next,
     )
 
