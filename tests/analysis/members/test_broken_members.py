@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,6 +77,14 @@ def test_with_held_out_images_it_is_picked_on_these_and_judged_on_all_others() -
     assert removal.gain.n == N
     with pytest.raises(ValueError, match="4 members were held out for, and 5 are judged"):
         judge_member_removal(made, evaluate_predictions(*members(4)[:2]))
+
+
+def test_a_significant_but_tiny_loss_by_one_of_many_members_is_no_fault() -> None:
+    removal = judge_member_removal(spoilt("noise"))
+    assert removal is not None
+    assert removal.is_better
+    assert replace(removal, nll=0.825, nll_without=0.823).is_better
+    assert not replace(removal, nll=0.825, nll_without=0.824).is_better
 
 
 def test_equally_good_members_are_rarely_left_out(draws: Callable[[int], int]) -> None:
