@@ -77,7 +77,7 @@ class RegressionRun(StoredRun):
         import numpy as np
         import pandas as pd
 
-        answers = answer_table(self.stored, _read_table(table), epoch)
+        answers = answer_table(self.stored, read_table(table), epoch)
         mixture = answers.mixture
         tail = (1 - _ANSWER_LEVEL) / 2
         return pd.DataFrame(
@@ -131,7 +131,7 @@ def train_numbers(
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
         config,
-        _read_table(table),
+        read_table(table),
         target=target,
         leave_out=tuple(leave_out),
         as_categories=tuple(categories),
@@ -144,8 +144,12 @@ def train_numbers(
     return RegressionRun(run.id).wait(progress)
 
 
-def _read_table(table: Any) -> RawTable:
-    """A table of either kind; a DataFrame by way of a Parquet file, which any of its types fits."""
+def read_table(table: Any) -> RawTable:
+    """Read a table of either kind; a DataFrame by way of a Parquet file, which any of its types fits.
+
+    Raises:
+      DataError: it is neither, or cannot be read.
+    """
     if isinstance(table, str | Path):
         return read_data_table(Path(table))
     import pandas as pd

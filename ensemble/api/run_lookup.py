@@ -26,12 +26,12 @@ def open_run(id_or_name: str) -> Run | RegressionRun:
       RunError: its files cannot be read.
     """
     try:
-        return _open_stored_run(runs.find_run(id_or_name))
+        return open_stored_run(runs.find_run(id_or_name))
     except UnknownRunError:
         wanted = " ".join(id_or_name.split())
     matches = [run for run in runs.list_runs() if wanted in (run.name, format_run_name(run))]
     if len(matches) == 1:
-        return _open_stored_run(matches[0])
+        return open_stored_run(matches[0])
     if matches:
         ids = ", ".join(run.id for run in matches[:8])
         raise UnknownRunError(f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}.")
@@ -49,8 +49,9 @@ def list_runs() -> list[Run | RegressionRun]:
       >>> [run.name for run in ensemble.list_runs()]
       ['three of them']
     """
-    return [_open_stored_run(run) for run in runs.list_runs()]
+    return [open_stored_run(run) for run in runs.list_runs()]
 
 
-def _open_stored_run(run: runs.Run) -> Run | RegressionRun:
+def open_stored_run(run: runs.Run) -> Run | RegressionRun:
+    """Open a run that was read already."""
     return RegressionRun(run.id) if run.task == REGRESSION else Run(run.id)

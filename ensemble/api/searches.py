@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ensemble import architectures, sweeps
+from ensemble import architectures, runs, sweeps
+from ensemble.api.regression_run import RegressionRun, read_table
 from ensemble.api.run import Run
+from ensemble.api.run_lookup import open_stored_run
 from ensemble.api.run_progress import poll_job_status
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig, EnsembleConfig, RegressionConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
-from ensemble.errors import RunError
+from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import check_own_network
+from ensemble.runs.numeric.numeric_launch import prepare_numeric_table
 from ensemble.sweeps.search_space import ValueList
 from ensemble.sweeps.settings import DEFAULT_VALIDATION
 
@@ -51,10 +54,10 @@ class Sweep:
         return sweeps.read_trials(self.stored)
 
     @property
-    def best(self) -> Run | None:
+    def best(self) -> Run | RegressionRun | None:
         """The run of the best trial by the first objective; None before one is complete."""
         found = sweeps.find_best_trial(self.stored)
-        return Run(found.run_id) if found else None
+        return open_stored_run(runs.find_run(found.run_id)) if found else None
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a trial: its state, its run, each setting that is searched, each objective."""
@@ -105,7 +108,13 @@ class Sweep:
 
 
 def sweep(
-    space: str | Mapping[str, Any], config: EnsembleConfig | None = None, *, progress: bool = True, **settings: Any
+    space: str | Mapping[str, Any],
+    config: AnyTrainingConfig | None = None,
+    *,
+    table: Any = None,
+    target: str = "",
+    progress: bool = True,
+    **settings: Any,
 ) -> Sweep:
     """Search for settings, a run a trial, and wait for it, as `ensemble sweep` does.
 
@@ -117,6 +126,9 @@ def sweep(
         "momentum": [0.8, 0.9]}, or one text as on the command line.
       config: the settings that all trials share; by default each with its default, and a tenth of
         the training images held out to choose by.
+      table: of a search for settings of a regression, a DataFrame or the path of a file, as of
+        `ensemble.train_numbers`; all trials have one split of it.
+      target: the column of it to predict.
       progress: whether to print a line a trial.
       settings: `trials`, `sampler`, `objectives`, `pruner`, `workers`, `repeats` and
         `sampler_seed`, as of `ensemble sweep`.
@@ -127,8 +139,17 @@ def sweep(
       NotPreparedError: the dataset has not been fetched.
       RunError: the sweep could not be made, or failed; the message says what to do.
     """
-    base = EnsembleConfig(validation=DEFAULT_VALIDATION) if config is None else config
     text = space if isinstance(space, str) else _format_search_space(space)
+    if table is not None or isinstance(config, RegressionConfig):
+        if table is None or isinstance(config, EnsembleConfig):
+            raise ConfigError("A search on a table needs table, target and, if any, a RegressionConfig.")
+        shared = config or RegressionConfig()
+        searched = sweeps.SweepConfig.from_dict(
+            {**settings, "space": text, "base": {**shared.as_dict(), "task": shared.task}}
+        )
+        prepared = prepare_numeric_table(shared, read_table(table), target)
+        return Sweep(sweeps.launch_sweep(searched, table=prepared).id).wait(progress)
+    base = config or EnsembleConfig(validation=DEFAULT_VALIDATION)
     asked = sweeps.SweepConfig.from_dict({**settings, "space": text, "base": base.as_dict()})
     check_batch_setting(base, asked.largest_batch_size)
     axis = asked.search_axes.get("network")

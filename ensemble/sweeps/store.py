@@ -13,7 +13,6 @@ from ensemble.jobs.folders import StoredConfig, read_run_name
 from ensemble.jobs.kinds import SWEEP, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
-from ensemble.runs.numeric.numeric_launch import build_table_writer
 from ensemble.sweeps.settings import MAX_LOCAL_WORKERS, SweepConfig, read_storage_kind
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 from ensemble.tables.prepared_table import PreparedTable
@@ -70,6 +69,8 @@ class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         """
         if (config.base.task == REGRESSION) != (table is not None):
             raise ConfigError("A sweep of regressions needs a table, and another sweep has none.")
+        from ensemble.runs.numeric.numeric_launch import build_table_writer  # It imports SciPy.
+
         return self._create_job(config, placement, build_table_writer(table) if table else lambda folder: None)
 
     def write_folder(self, folder: Path, config: SweepConfig, placement: Placement | None) -> None:

@@ -15,7 +15,7 @@ from ensemble.wording.run_names import format_run_name
 
 def describe_numeric_run(run: Run) -> str:
     unit = f" in {run.unit}" if run.unit else ""
-    return f"{run.target_name or 'numbers'}{unit} · {'trained elsewhere' if run.settings is None else 'trained here'}"
+    return f"{run.target_name or 'numbers'}{unit}"
 
 
 NUMERIC_SCREEN: JobScreen[Run] = JobScreen(

@@ -9,12 +9,15 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+import ensemble
 from ensemble import runs, sweeps
 from ensemble.cli.program import main
 from ensemble.config import REGRESSION, RegressionConfig
 from ensemble.errors import ConfigError
 from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
 from ensemble.sweeps import SweepConfig
+from ensemble.sweeps.store import SWEEP_STORE
+from ensemble.sweeps.worker import work_on_sweep
 from tests.runs.numeric.conftest import build_table
 
 SHARED = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "4", "--devices", "1"]
@@ -91,3 +94,16 @@ def test_a_table_is_needed(runs_of_one_test: Path) -> None:
         sweeps.create_sweep(SweepConfig(space="width=4,8", base=RegressionConfig()))
     with pytest.raises(ConfigError, match="rmse is no objective of a classification"):
         SweepConfig(objectives="rmse")
+
+
+def test_from_python_a_frame_is_searched(runs_of_one_test: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda sweep: work_on_sweep(sweep.id))
+    frame = pd.DataFrame({column.name: column.values for column in build_table().columns})
+    config = RegressionConfig(members=2, epochs=1, batch_size=16, devices=1, validation=0.2)
+    found = ensemble.sweep(
+        {"width": [4, 8]}, config, table=frame, target="price", sampler="grid", objectives="crps", progress=False
+    )
+    assert [trial.params for trial in found.trials] == [{"width": 4}, {"width": 8}]
+    assert isinstance(found.best, ensemble.RegressionRun)
+    with pytest.raises(ConfigError, match="needs table"):
+        ensemble.sweep({"width": [4, 8]}, config)
