@@ -189,8 +189,8 @@ def compute_queue_seconds(run: Run) -> float | None:
 
 def describe_working_groups(run: Run) -> str:
     """ "2 of 4 groups" of a run that is at work with some of them; else ""."""
-    if not run.in_groups or run.training_config is None:
+    if not run.in_groups or run.settings is None:
         return ""
-    every = run.training_config.groups
+    every = run.settings.groups
     waiting = sum(task.state == "waiting" for task in read_group_tasks(run.path).values())
     return f"{every - waiting} of {formats.format_count(every, 'group')}" if waiting else ""
