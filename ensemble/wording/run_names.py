@@ -6,6 +6,7 @@ import sys
 from ensemble.acquisition.learning_job import LEARNING, LearningConfig
 from ensemble.config import REGRESSION as REGRESSION_TASK
 from ensemble.config import EnsembleConfig, ImportedConfig, RegressionConfig
+from ensemble.config.regression_config import NUMERIC_NETWORK
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_stored_config
@@ -55,9 +56,13 @@ def _find_numeric_run(job: Job, config: _RunSettings | None) -> Run | None:
 
 
 def _format_numeric_task(run: Run) -> str:
-    """A run that predicts numbers by what it is: "5 members · height · imported"."""
-    parts = [formats.format_count(run.config.members, "member"), run.target_name or "numbers"]
-    return " · ".join([*parts, *(["imported"] if run.settings is None else [])])
+    """Name a regression: "5 members · rate 0.01 · height · seed 2", "5 members · height · imported"."""
+    target, settings = run.target_name or "numbers", run.settings
+    if settings is None:
+        return f"{formats.format_count(run.config.members, 'member')} · {target} · imported"
+    network = [] if settings.network == NUMERIC_NETWORK else networks.list_network_name_parts(settings.network)
+    name = _format_member_settings(settings.members, network, settings.learning_rate, settings.vary)
+    return " · ".join([name, target, *([f"seed {settings.seed}"] if settings.seed else [])])
 
 
 def describe_run_origin(run: Run) -> str:
@@ -125,10 +130,16 @@ def format_learner_settings(members: int, network: str, rate: float, dataset: st
 
     Where rates differ from member to member: "8 members · rate 0.01 to 1 · digits".
     """
+    name = _format_member_settings(members, networks.list_network_name_parts(network), rate, vary)
+    return f"{name} · {format_dataset_name(dataset)}"
+
+
+def _format_member_settings(members: int, network: list[str], rate: float, vary: str) -> str:
     # A rate that a sweep drew has ten digits, of which a name needs four.
     rates = member_settings.parse_varied_settings(vary, members).get("learning_rate", (float(f"{rate:.4g}"),))
-    parts = [formats.format_count(members, "member"), *networks.list_network_name_parts(network)]
-    return " · ".join([*parts, f"rate {member_settings.format_value_range(rates)}", format_dataset_name(dataset)])
+    return " · ".join(
+        [formats.format_count(members, "member"), *network, f"rate {member_settings.format_value_range(rates)}"]
+    )
 
 
 def format_regression_settings(config: LbfgsConfig) -> str:

@@ -32,6 +32,7 @@ from ensemble.runs.status import Status, build_epoch_status_fields
 from ensemble.runs.store import RUN_STORE, RegressionTarget, Run, find_regression_run, list_runs, list_unreadable_runs
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.tables.raw_table import TEXT, RawColumn
+from ensemble.wording.run_names import format_run_name
 from tests.runs.numeric.conftest import build_config, build_table
 
 RNG = np.random.default_rng(5)
@@ -169,3 +170,12 @@ def test_exported_predictions_are_read_back(form: str, runs_of_one_test: Path, t
     np.testing.assert_allclose(read.mixture.mean, predicted.mean)
     np.testing.assert_array_equal(read.targets, TARGETS)
     assert read.member_names == run.member_names
+
+
+def test_the_names_of_runs_with_other_settings_differ() -> None:
+    def name_run(**settings: object) -> str:
+        config = build_config(**settings)
+        return format_run_name(create_numeric_run(config, prepare_numeric_table(config, build_table(), "price")))
+
+    assert name_run(seed=0) == "3 members · rate 0.003 · price"
+    assert name_run(members=5, learning_rate=0.1, seed=2) == "5 members · rate 0.1 · price · seed 2"
