@@ -18,7 +18,7 @@ from ensemble.jobs.folders import is_run_id
 from ensemble.optimizers import OPTIMIZERS, SGD
 from ensemble.runs.epoch_choice import is_chosen_on_validation, select_default_epoch
 from ensemble.runs.parameters import list_parameter_epochs
-from ensemble.runs.store import Run, find_run
+from ensemble.runs.store import Run, find_run, require_training_config
 from ensemble.settings import list_setting_fields
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import Count, NumberRange, parse_dataclass
@@ -81,11 +81,7 @@ def find_teacher(config: EnsembleConfig) -> Teacher:
         parameters, or learnt other images.
     """
     run = find_run(config.teacher)
-    if (own := run.training_config) is None:
-        raise RunError(
-            f"The run “{run.id}” was trained elsewhere and brought predictions of test images "
-            "alone: a student needs its members. Choose a teacher that was trained here."
-        )
+    own = require_training_config(run)
     if run.active:
         raise RunError(
             f"The run “{run.id}” is still being trained: let it end, or stop it, before another learns from it."
@@ -124,12 +120,7 @@ def build_student_config(teacher: Run, **changes: object) -> EnsembleConfig:
       ConfigError: the changes do not fit together, or name no setting.
       RunError: the run was trained elsewhere.
     """
-    own = teacher.training_config
-    if own is None:
-        raise RunError(
-            f"The run “{teacher.id}” was trained elsewhere and brought predictions of test images "
-            "alone: a student needs its members. Choose a teacher that was trained here."
-        )
+    own = require_training_config(teacher)
     usual = {
         "members": 1,
         "vary": "",

@@ -19,6 +19,7 @@ from ensemble.datasets.record import serialize_dataset_entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
+from ensemble.runs.numeric.numeric_launch import create_numeric_run
 from ensemble.runs.run_folder import write_run_folder
 from ensemble.runs.teacher import TARGETS_FILE, TEACHER_FILE, build_student_config, find_teacher, read_teacher_record
 from ensemble.runs.training.packed_training import train_packed_runs
@@ -30,6 +31,7 @@ from ensemble.runs.training.teacher_targets import (
 from ensemble.wording.provenance import build_rerun_command
 from tests.comparison.drawn import imported
 from tests.runs.groups.inline import arrays, timeless, trained
+from tests.runs.numeric.conftest import build_config, prepare
 
 SETTINGS: dict[str, Any] = {"network": "logistic", "epochs": 2, "batch_size": 256, "devices": 1}
 
@@ -228,6 +230,9 @@ def test_what_came_from_elsewhere_and_what_is_no_ensemble_teach_nobody(teacher: 
         build_student_config(other)
     with pytest.raises(RunError, match="trained elsewhere"):
         find_teacher(replace(build_student_config(teacher), teacher=other.id))
+    table = create_numeric_run(config := build_config(), prepare(config))
+    with pytest.raises(RunError, match=f"“{table.id}” predicts numbers"):
+        find_teacher(replace(build_student_config(teacher), teacher=table.id))
     with pytest.raises(UnknownRunError, match="There is no run"):
         find_teacher(replace(build_student_config(teacher), teacher="digits-gone"))
     with pytest.raises(ConfigError, match=r"teacher is .\.\./x.: it has to be the id of a run"):
