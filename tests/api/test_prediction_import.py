@@ -51,7 +51,7 @@ def test_one_model_and_logits_are_taken_as_they_come() -> None:
         ({"images": IMAGES - 300.0}, PredictionsError, "before they are standardised"),
         ({"member_names": "ab"}, PredictionsError, "has 2 entries for 3 members"),
         ({"split": ""}, PredictionsError, "`split[0]` is empty"),
-        ({"probabilities": np.repeat(P[0], 86, axis=0)}, PredictionsError, "258 members"),
+        ({"probabilities": np.repeat(P[0], 1366, axis=0)}, PredictionsError, "4,098 members"),
         ({"name": "n" * 81}, RunError, "at most 80 characters"),
     ],
 )

@@ -43,7 +43,7 @@ def program(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--members", "65"], "1<=x<=64"),
+        (["--members", "4097"], "1<=x<=4096"),
         (["--members", "many"], "not a valid integer"),
         (["--learning-rate", "-1"], "1e-05<=x<=10"),
         (["--momentum", "1"], "0.0<=x<=0.999"),
@@ -72,7 +72,7 @@ def test_every_setting_is_an_option_with_its_help():
     text = call("train", "--help").output
     for name in EnsembleConfig().as_dict():
         assert "--" + name.replace("_", "-") in text
-    assert "from 1 to 64" in text
+    assert "from 1 to 4,096" in text
 
 
 def test_datasets_are_listed():

@@ -61,7 +61,7 @@ def test_all_five_stand_beside_a_run_with_their_values_ranges_and_steps() -> Non
     shown = fields(at)
     assert list(shown) == EVERY
     assert shown["members"]["value"] == 4
-    assert (shown["members"]["low"], shown["members"]["high"]) == (1, 64)
+    assert (shown["members"]["low"], shown["members"]["high"]) == (1, 4096)
     assert shown["learning_rate"]["steps"][0] < 0.1 < shown["learning_rate"]["steps"][-1]
     assert label(at, "launch").startswith("Launch 4 members")
     assert fields(hold(at, members=7))["members"]["value"] == 7
@@ -88,7 +88,7 @@ def test_what_is_changed_says_what_it_was_and_one_that_differs_by_member_cannot_
         ("members", 7.0, 7),
         ("members", 7.5, None),
         ("members", 0, None),
-        ("members", 65, None),
+        ("members", 4097, None),
         ("members", True, None),
         ("members", "7", None),
         ("learning_rate", 0.0137, 0.0137),
