@@ -444,6 +444,8 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
     if opposite := explain_opposite_temperature(epoch.measure(_judge_calibration), scaled):
         yield Paragraph(opposite, "note")
     columns = _TEMPERATURE_COLUMNS if epoch.members > 1 else _SINGLE_MEMBER_COLUMNS
+    fitted = temperature_scaling.count_fitted_members(epoch.members)
+    some = f" The temperature before averaging is fitted on {fitted} members." if fitted < epoch.members else ""
     yield Table(
         "What a temperature saves",
         tabulate_temperatures(scaled, columns),
@@ -451,7 +453,7 @@ def _temperature_view(epoch: EvaluatedEpoch) -> View:
         "gets right hardly changes. NLL: what the label's probability costs, in nats; saved: the "
         "95 % interval of how much lower it gets. ECE: how far confidence and accuracy are apart, "
         "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
-        "the worst bin, which may hold a single image.",
+        f"the worst bin, which may hold a single image.{some}",
         key="calibration_table",
     )
 

@@ -152,6 +152,15 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
     return float(1 / (minimum.x if minimum.fun < losses[best] else grid[best]))
 
 
+def _choose_member_step(members: int) -> int:
+    return -(-members // _MAX_FITTED_MEMBERS)
+
+
+def count_fitted_members(members: int) -> int:
+    """Return how many of M members the temperature before averaging is fitted on, at most 64."""
+    return len(range(0, members, _choose_member_step(members)))
+
+
 def compare_fitted_temperatures(
     probabilities: Floats, labels: Ints, fitting: tuple[Floats, Ints] | None = None, groups: Ints | None = None
 ) -> TemperatureComparison:
@@ -179,7 +188,7 @@ def compare_fitted_temperatures(
         first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
     chosen = first[select_fitting_examples(fitting[1][first], len(probabilities) * probabilities.shape[2])]
     fit_probabilities, known_labels = fitting[0][:, chosen], fitting[1][chosen]
-    before = fit_temperature(fit_probabilities[:: -(-len(probabilities) // _MAX_FITTED_MEMBERS)], known_labels)
+    before = fit_temperature(fit_probabilities[:: _choose_member_step(len(probabilities))], known_labels)
     after = fit_temperature(average_probabilities(fit_probabilities), known_labels)
     del fit_probabilities
     labels, groups = labels[rest], select_groups(groups, rest)

@@ -19,6 +19,7 @@ from ensemble.analysis.quality.temperature_scaling import (
     MIN_TEMPERATURE,
     apply_temperature,
     compare_fitted_temperatures,
+    count_fitted_members,
     fit_temperature,
 )
 from tests.analysis.cases import Case, cases, labelled
@@ -205,3 +206,14 @@ def test_fitted_on_one_set_and_judged_on_all_of_another() -> None:
     assert compare_fitted_temperatures(probabilities, labels).halved
     with pytest.raises(ValueError, match="at least one example"):
         compare_fitted_temperatures(probabilities, labels, (others[:, :0], theirs[:0]))
+
+
+@pytest.mark.parametrize(("members", "fitted"), [(1, 1), (64, 64), (65, 33), (1024, 64)])
+def test_the_temperature_before_averaging_rests_on_64_members_at_most(members: int, fitted: int) -> None:
+    assert count_fitted_members(members) == fitted
+    labels = np.arange(60) % 3
+    every = softmax(np.random.default_rng(1).normal(0, 2, (members, 60, 3)) + 3 * np.eye(3)[labels], axis=-1)
+    own = every[:: -(-members // 64)]
+    assert len(own) == fitted
+    scaled = compare_fitted_temperatures(every, labels, (every, labels))
+    assert scaled.scaled_members.temperature == fit_temperature(own, labels)
