@@ -10,7 +10,7 @@ from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_str
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import StoredConfig, read_run_name
-from ensemble.jobs.kinds import ONLY_TASK, JobKind
+from ensemble.jobs.kinds import ONLY_TASK_ENTRY, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import StoredStatus
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
@@ -32,7 +32,7 @@ LEARNING = JobKind(
     memory_advice="try fewer members or candidates",
     nice=True,
     work_entry="ensemble.acquisition.learning_worker:execute_learning",
-    tasks_entry=ONLY_TASK,
+    tasks_entry=ONLY_TASK_ENTRY,
 )
 # Of few labels, unless said otherwise: small batches take a low rate.
 _DEFAULT_EPOCHS, DEFAULT_BATCH_SIZE, _DEFAULT_LEARNING_RATE = 30, 16, 0.02
@@ -170,7 +170,7 @@ class _LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig
     """All experiments with labels."""
 
     kind, noun, config_kinds = LEARNING, "experiment", (LEARNING.config_kind,)
-    wrong_kind_sentence = "is no experiment with labels: choose one of `label curves`."
+    wrong_kind_sentence = "is not a label experiment: choose one of `label curves`."
 
     def parse_config(self, config: StoredConfig) -> LearningConfig:
         """Its settings."""
@@ -182,7 +182,7 @@ class _LearningStore(JobStore[LearningExperiment, LearningConfig, LearningConfig
         return LearningExperiment(folder.name, read_run_name(folder), folder, parsed_config, status)
 
     def write_folder(self, folder: Path, config: LearningConfig, placement: Placement | None) -> None:
-        """Write what the folder of a new one holds."""
+        """Write the files of a new experiment."""
         now = time.time()
         status = LearningStatus(created=now, queued=now, updated=now, trainings=config.training_count)
         write_job_files(folder, status, config.as_dict(), placement)

@@ -250,9 +250,8 @@ def run_label_apply_command(name: str, arm: str, table: Path | None, new_name: s
 def _add_learning_options(command: Command) -> Command:
     """Add the options of the experiment to a click command; those of its trainings are `train`'s."""
     for each in reversed(list_setting_fields(LearningConfig)):
-        command = build_setting_option(each)(command)
-    (by,) = (option for option in command.__click_params__ if option.name == "by")  # type: ignore[attr-defined]
-    by.type = _StrategyChoice(list(STRATEGIES))
+        values = _StrategyChoice(list(STRATEGIES)) if each.name == "by" else None
+        command = build_setting_option(each, values)(command)
     return command
 
 

@@ -48,8 +48,15 @@ def add_settings_options(settings: type[Settings]) -> Callable[[Command], Comman
     return add_options
 
 
-def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
-    """The option of one field: its name, type, range and help as the dataclass has them."""
+def build_setting_option(
+    field: "dataclasses.Field[Any]", values: click.ParamType | None = None
+) -> Callable[[Command], Command]:
+    """Return the option of one field: its name, type, range and help as the dataclass has them.
+
+    Args:
+      field: of the settings.
+      values: which ones it accepts, if not those that the dataclass declares.
+    """
     name = "--" + field.name.replace("_", "-")
     text = field.metadata["help"]
     if isinstance(field.default, bool):
@@ -60,7 +67,7 @@ def build_setting_option(field: "dataclasses.Field[Any]") -> Callable[[Command],
     if field.metadata["several"]:
         help_text = f"{text} Can be repeated."
         return click.option(name, type=click.STRING, multiple=True, callback=_join_option_values, help=help_text)
-    return click.option(name, type=_build_param_type(field), default=None, help=help_text)
+    return click.option(name, type=values or _build_param_type(field), default=None, help=help_text)
 
 
 def _join_option_values(context: click.Context, option: click.Parameter, parts: tuple[str, ...]) -> str | None:

@@ -51,9 +51,6 @@ _MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
 )
 
-# The hidden commands that pages start, one per kind of job, begin with this.
-_WORKER_PREFIX = "work"
-
 
 def import_command(name: str) -> click.Command:
     if name not in COMMAND_MODULES:
@@ -64,7 +61,7 @@ def import_command(name: str) -> click.Command:
 
 
 def list_worker_kinds() -> dict[str, JobKind]:
-    """Return the kinds of jobs by the commands of their workers."""
+    """Return the kinds of jobs by the hidden commands of their workers, which pages start."""
     return {kind.command: kind for kind in list_job_kinds()}
 
 
@@ -100,7 +97,7 @@ class _EnsembleGroup(click.Group):
             formatter.write_dl([(f"{name:<{width}}", import_command(name).get_short_help_str(limit)) for name in names])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in COMMAND_MODULES or (cmd_name.startswith(_WORKER_PREFIX) and cmd_name in list_worker_kinds()):
+        if cmd_name in COMMAND_MODULES or cmd_name in list_worker_kinds():
             return import_command(cmd_name)
         if cmd_name in _REPLACED_COMMANDS:
             raise ConfigError(f"`ensemble {cmd_name}` is now part of the view of a run: ensemble inspect RUN members")

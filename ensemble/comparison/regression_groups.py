@@ -1,7 +1,6 @@
-"""Groups of regressions side by side: their losses, differences of all pairs, and the best settings."""
+"""A comparison of groups of regressions: losses, differences of all pairs, and the best settings."""
 
 import functools
-import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from ensemble.comparison.settings_verdict import (
 )
 from ensemble.errors import RunError
 from ensemble.runs.numeric.numeric_predictions import (
+    NumericTargets,
     read_numeric_predictions,
     read_numeric_targets,
     select_numeric_epoch,
@@ -76,7 +76,7 @@ class RegressionGroup:
 
 @dataclass(frozen=True, eq=False)
 class RegressionComparison:
-    """Groups of regressions beside each other.
+    """A comparison of groups of regressions.
 
     Attributes:
       groups: in the order in which they were given.
@@ -107,16 +107,16 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
       RunError: a run has no predictions, or other test examples; or the baseline is in none of the groups.
     """
     base = choose_baseline(groups, baseline)
-    measured = tuple(_measure_group(group) for group in groups)
-    known = [_read_example_groups(group.runs[0]) for group in measured]
-    if len({_fingerprint_targets(run) for group in measured for run in group.runs}) > 1:
-        raise RunError("These runs have different test rows: compare runs of one table with the same split seed.")
+    targets = read_numeric_targets(groups[0].runs[0])
+    measured = tuple(_measure_group(group, targets) for group in groups)
     names = [name for name in measured[0].losses if all(name in group.losses for group in measured)]
     order = sorted(measured, key=lambda group: base is not None and group.group.key == base.group.key)
     pairs = list(itertools.combinations(order, 2))
     compared = [name for name in ("nll", SQUARED_ERROR) if name in names]
     found = {
-        (name, first.group.key, second.group.key): _compare_losses(first.losses[name], second.losses[name], known[0])
+        (name, first.group.key, second.group.key): _compare_losses(
+            first.losses[name], second.losses[name], targets.groups
+        )
         for name in compared
         for first, second in pairs
     }
@@ -134,30 +134,22 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
     )
 
 
-def _measure_group(group: RunGroup) -> RegressionGroup:
+def _measure_group(group: RunGroup, targets: NumericTargets) -> RegressionGroup:
     runs = group.distinct_runs
     epochs = tuple(select_numeric_epoch(run) for run in runs)
-    each = [_measure_run(run, epoch) for run, epoch in zip(runs, epochs, strict=True)]
+    each = [_measure_run(run, epoch, targets) for run, epoch in zip(runs, epochs, strict=True)]
     names = [name for name in each[0] if all(name in losses for losses in each)]
-    if len({len(losses[SQUARED_ERROR]) for losses in each}) > 1:
-        raise RunError(f"The runs of “{group.title}” have different test rows: compare runs with the same split seed.")
     return RegressionGroup(group, runs, epochs, {name: np.stack([losses[name] for losses in each]) for name in names})
 
 
-def _measure_run(run: Run, epoch: int) -> dict[str, NDArray[np.float64]]:
-    """The ensemble's losses on each test example, (N,) by name."""
-    predicted, targets = read_numeric_predictions(run, epoch), read_numeric_targets(run).values
-    losses = predicted.compute_losses(targets)
-    squared = np.asarray((targets - predicted.compute_mean()) ** 2)
+def _measure_run(run: Run, epoch: int, targets: NumericTargets) -> dict[str, NDArray[np.float64]]:
+    """Compute the ensemble's losses on each test example, (N,) by name."""
+    if not np.array_equal(read_numeric_targets(run).values, targets.values):
+        raise RunError("These runs have different test rows: compare runs of one table with the same split seed.")
+    predicted = read_numeric_predictions(run, epoch)
+    losses = predicted.compute_losses(targets.values)
+    squared = np.asarray((targets.values - predicted.compute_mean()) ** 2)
     return {SQUARED_ERROR: squared, **{name: losses[name] for name in ("nll", "crps") if name in losses}}
-
-
-def _read_example_groups(run: Run) -> Groups | None:
-    return read_numeric_targets(run).groups
-
-
-def _fingerprint_targets(run: Run) -> str:
-    return hashlib.sha256(read_numeric_targets(run).values.tobytes()).hexdigest()
 
 
 def _compare_losses(own: NDArray[np.float64], others: NDArray[np.float64], groups: Groups | None) -> CrossedMean:

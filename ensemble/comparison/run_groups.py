@@ -105,7 +105,7 @@ def have_same_table(run: Run, other: Run) -> bool:
 
 
 def _identify_examples(run: Run) -> str:
-    """A word for what a run learns from: its dataset, or its table with the split."""
+    """Identify the data of a run: its dataset, or its table with the split."""
     return run.data.fingerprint if run.task == CLASSIFICATION else read_table_fingerprint(run.path)
 
 

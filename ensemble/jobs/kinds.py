@@ -18,7 +18,7 @@ IMPORTED = "imported"
 # Why a worker died if nothing more is known.
 UNKNOWN_DEATH = "it was killed, or the machine restarted"
 # For kinds whose whole work is one task on a cluster.
-ONLY_TASK = "ensemble.jobs.remote.job_tasks:find_only_task"
+ONLY_TASK_ENTRY = "ensemble.jobs.remote.job_tasks:find_only_task"
 # Modules of the other kinds, each with the name of its `JobKind`.
 _KIND_MODULES = {
     "ensemble.shift.stress_job": "STRESS",

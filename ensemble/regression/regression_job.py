@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ensemble.access import Action
 from ensemble.jobs.folders import StoredConfig, read_run_name
-from ensemble.jobs.kinds import ONLY_TASK, JobKind
+from ensemble.jobs.kinds import ONLY_TASK_ENTRY, JobKind
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import StoredStatus
 from ensemble.jobs.store import JobStore, StoredJob, write_job_files
@@ -30,7 +30,7 @@ REGRESSION = JobKind(
     memory_advice="choose fewer samples or features",
     stop_delay="after the current iteration",
     work_entry="ensemble.regression.worker:run_regression_worker",
-    tasks_entry=ONLY_TASK,
+    tasks_entry=ONLY_TASK_ENTRY,
 )
 _PROBLEMS = ("synthetic", "digits", "mnist")
 _LINESEARCHES = ("zoom", "backtracking")
@@ -134,7 +134,7 @@ class _RegressionStore(JobStore[Regression, LbfgsConfig, LbfgsConfig]):
         return Regression(folder.name, read_run_name(folder), folder, parsed_config, status)
 
     def write_folder(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
-        """Write what the folder of a new one holds."""
+        """Write the files of a new regression."""
         now = time.time()
         status = RegressionStatus(created=now, queued=now, updated=now)
         write_job_files(folder, status, config.as_dict(), placement)

@@ -14,7 +14,7 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import change_job_files, require_locks
 from ensemble.jobs.job import Job, request_job_stop
-from ensemble.jobs.kinds import ONLY_TASK, JobKind
+from ensemble.jobs.kinds import ONLY_TASK_ENTRY, JobKind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement
@@ -41,7 +41,7 @@ STRESS = JobKind(
     kept_clause="what was measured so far is kept",
     memory_advice="limit it to fewer test images, or close other programs",
     work_entry="ensemble.shift.stress_job:work_stress",
-    tasks_entry=ONLY_TASK,
+    tasks_entry=ONLY_TASK_ENTRY,
 )
 
 

@@ -96,7 +96,7 @@ class SweepConfig(Settings):
             raise ConfigError(f"objectives is {self.objectives}: name each once.")
         if wrong := [goal for goal in goals if self.base.task not in OBJECTIVES[goal].tasks]:
             able = ", ".join(list_objectives(self.base.task))
-            raise ConfigError(f"{wrong[0]} is no objective of a {self.base.task}: choose from {able}.")
+            raise ConfigError(f"{wrong[0]} is not an objective of a {self.base.task}: choose from {able}.")
         if self.pruner != "none" and (len(goals) > 1 or goals == ("seconds",)):
             raise ConfigError(
                 f"pruner is {self.pruner}, which judges epochs by one objective other than seconds: "

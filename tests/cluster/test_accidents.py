@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ensemble import acquisition, runs, shift, sweeps  # noqa: F401
+from ensemble import runs, sweeps
 from ensemble.acquisition import learning_job
 from ensemble.errors import RunError
 from ensemble.jobs.job import Job, request_job_stop

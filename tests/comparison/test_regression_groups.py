@@ -18,7 +18,7 @@ from ensemble.errors import PredictionsError, RunError
 from ensemble.jobs.status import write_status
 from ensemble.report import write_report
 from ensemble.runs import Run
-from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_predictions
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_arrays
 from tests.runs.numeric.conftest import create_run
 
 RATES = (0.001, 0.003, 0.01)
@@ -30,7 +30,7 @@ def predict_with_noise(run: Run, noise: float, seed: int) -> Run:
     targets = read_numeric_targets(run).values
     rng = np.random.default_rng(seed)
     mean = targets + rng.normal(0, noise, (3, len(targets)))
-    write_numeric_predictions(run.path, 1, mean, np.full(mean.shape, 100.0))
+    write_numeric_arrays(run.path, 1, {"mean": mean, "variance": np.full(mean.shape, 100.0)})
     write_status(run.path, replace(run.status, state="finished", epoch=1, seconds=2.0, steps=6))
     return runs.find_run(run.id)
 

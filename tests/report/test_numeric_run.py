@@ -5,7 +5,7 @@ import numpy as np
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.report.numeric_run import build_numeric_content
 from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
-from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_predictions
+from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_arrays
 from ensemble.views.parts import Listing, Paragraph
 from tests.runs.numeric.conftest import create_run
 
@@ -27,7 +27,7 @@ def test_the_settings_of_an_imported_run_are_reported_as_unknown() -> None:
 def test_the_settings_of_a_run_that_was_trained_here_are_listed() -> None:
     run = create_run(epochs=7)
     targets = read_numeric_targets(run).values
-    write_numeric_predictions(run.path, 1, targets + OFFSETS, np.ones((3, len(targets))))
+    write_numeric_arrays(run.path, 1, {"mean": targets + OFFSETS, "variance": np.ones((3, len(targets)))})
     [listing] = build_numeric_content(run).sections[-1].parts
     assert isinstance(listing, Listing)
     assert ("epochs", "7") in listing.rows

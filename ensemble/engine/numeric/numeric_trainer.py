@@ -53,7 +53,7 @@ class TrainingRows:
       targets: (N,) float32.
       judged: by split, "validation" and "test".
       curve: (P, F) float32, further rows that members predict after each epoch.
-      center, scale: what a standardized target is multiplied by, and what is added, for its unit.
+      center, scale: a standardized target times `scale` plus `center` is in its unit.
     """
 
     features: Floats

@@ -50,7 +50,7 @@ def _select_answering_epoch(run: Run, epoch: int | None = None) -> int:
 
 
 def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> NumericAnswers:
-    """What the members say of every row of a table with the columns that they have learnt from.
+    """Predict every row of a table with the columns that the members were trained on.
 
     Args:
       run: one that was trained here.
@@ -59,7 +59,7 @@ def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> Numeric
 
     Raises:
       RunError: its members are not here, or damaged.
-      DataError: a column is missing, or is no number where one was learnt from.
+      DataError: a column is missing, or is not numeric although it was in training.
       ConfigError: its network is a person's own, and is not allowed here.
     """
     config = require_regression_config(run)

@@ -35,7 +35,7 @@ def prepare_numeric_table(
       config: the run's.
       table: as it was read.
       target: the column to predict.
-      leave_out: columns that are not to be learnt from.
+      leave_out: columns to ignore.
       as_categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together; "" for none.
       in_time_order: whether rows are in time order: the last ones are tested on.

@@ -33,7 +33,7 @@ _MAX_TARGET_BYTES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class _NumericTargets:
+class NumericTargets:
     """What is true of the test examples.
 
     Attributes:
@@ -45,21 +45,6 @@ class _NumericTargets:
     values: Doubles
     example_names: tuple[str, ...] = ()
     groups: Groups | None = None
-
-
-def write_numeric_predictions(
-    folder: Path, epoch: int, mean: ArrayLike, variance: ArrayLike, what: str = "predictions"
-) -> None:
-    """Keep the normal distributions that the members predict after an epoch.
-
-    Args:
-      folder: the run's.
-      epoch: counted from 1.
-      mean: (M, N), in the targets' unit; NaN of members that diverged.
-      variance: (M, N), in the square of it; NaN of those.
-      what: "predictions" of the test examples, or "validation".
-    """
-    write_numeric_arrays(folder, epoch, {"mean": mean, "variance": variance}, what)
 
 
 def write_numeric_arrays(folder: Path, epoch: int, arrays: Mapping[str, ArrayLike], what: str = "predictions") -> None:
@@ -155,7 +140,7 @@ def write_numeric_targets(
         write_details(folder / DETAILS_FILE, clean_details(example_names, {})[0])
 
 
-def read_numeric_targets(run: Run) -> _NumericTargets:
+def read_numeric_targets(run: Run) -> NumericTargets:
     """What is true of the test examples.
 
     Raises:
@@ -178,7 +163,7 @@ def read_numeric_targets(run: Run) -> _NumericTargets:
             f"The targets of the run “{run.id}” cannot be read ({why}): import or train it again."
         ) from error
     values.setflags(write=False)
-    return _NumericTargets(values, details.names, groups)
+    return NumericTargets(values, details.names, groups)
 
 
 def select_numeric_epoch(run: Run, epoch: int | None = None) -> int:

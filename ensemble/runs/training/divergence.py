@@ -151,6 +151,6 @@ def _build_first_loss_outcome(who: str, broken: str) -> Outcome:
     """The run ended before its first step was done: who is "Member 2", or "Every member"."""
     return Outcome(
         "diverged",
-        f"{who}'s very first loss is not a number, before anything was learnt: {broken}. "
+        f"{who}'s very first loss is not a number, before any training: {broken}. "
         "Check the network for a division, a root or a logarithm of zero.",
     )

@@ -20,7 +20,7 @@ from ensemble.runs.training.teacher_targets import load_teacher_targets
 from ensemble.tables.prepared_table import read_prepared_table
 
 AnyTrainer = Trainer | NumericTrainer
-# What is told of a run whose very first loss is not a number.
+# Why the very first loss of a run is not a number.
 _BROKEN_NETWORK = {
     Trainer: "the network's logits are not finite for images from 0 to 1",
     NumericTrainer: "the network's outputs are not finite for standardized rows",

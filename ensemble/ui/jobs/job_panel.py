@@ -136,7 +136,7 @@ def show_job_button(
 
 
 def _press_job_button(key: str, press: Callable[[], object]) -> None:
-    """Callback: do what a button says, or keep the reason why that is impossible."""
+    """Callback: start or stop the job, or keep the reason why that is impossible."""
     try:
         press()
     except EnsembleError as error:

@@ -25,7 +25,7 @@ from ensemble.runs.numeric.numeric_predictions import (
     read_numeric_predictions,
     read_numeric_targets,
     select_numeric_epoch,
-    write_numeric_predictions,
+    write_numeric_arrays,
     write_numeric_targets,
 )
 from ensemble.runs.status import Status, build_epoch_status_fields
@@ -101,7 +101,7 @@ def test_what_is_damaged_is_said(run: Run) -> None:
     with pytest.raises(RunError, match="import or train it again"):
         read_numeric_predictions(run, 1)
     write_numeric_targets(run.path, TARGETS)
-    write_numeric_predictions(run.path, 1, MIXTURE.mean, -MIXTURE.variance)
+    write_numeric_arrays(run.path, 1, {"mean": MIXTURE.mean, "variance": -MIXTURE.variance})
     with pytest.raises(RunError, match="variance is not a positive"):
         read_numeric_predictions(run, 1)
     with pytest.raises(RunError, match="has no epoch 3: it has 1"):
@@ -124,7 +124,7 @@ def test_the_epoch_is_chosen_on_validation_or_the_last_and_a_lost_member_is_left
             mean, variance = MIXTURE.mean.copy(), MIXTURE.variance.copy()
             if epoch == 2:
                 mean[1] = variance[1] = np.nan
-            write_numeric_predictions(folder, epoch, mean, variance)
+            write_numeric_arrays(folder, epoch, {"mean": mean, "variance": variance})
             remaining = MIXTURE if epoch == 1 else MIXTURE.select_members([0, 2])
             line = build_numeric_epoch_line(remaining, TARGETS, epoch, step=10 * epoch, ensemble_validation_nll=score)
             status = replace(status, epoch=epoch, **build_epoch_status_fields(status, line))

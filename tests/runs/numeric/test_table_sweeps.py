@@ -77,7 +77,7 @@ def test_a_stopped_sweep_is_read_from_its_folder_and_given_more_trials(houses: l
     ("words", "sentence"),
     [
         (["--space", "split_seed=1,2"], "space names 'split_seed'"),
-        (["--space", "width=4,8", "--objective", "accuracy"], "accuracy is no objective of a regression"),
+        (["--space", "width=4,8", "--objective", "accuracy"], "accuracy is not an objective of a regression"),
         (["--space", "width=4,8", "--splits", "3"], "--splits goes with train"),
         (["--space", "width=4,8", "--flip"], "--flip goes only with --task classification"),
     ],
@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_refused(houses: list[str], words: list[str], sente
 def test_a_table_is_needed(runs_of_one_test: Path) -> None:
     with pytest.raises(ConfigError, match="needs a table"):
         sweeps.create_sweep(SweepConfig(space="width=4,8", base=RegressionConfig()))
-    with pytest.raises(ConfigError, match="rmse is no objective of a classification"):
+    with pytest.raises(ConfigError, match="rmse is not an objective of a classification"):
         SweepConfig(objectives="rmse")
 
 
