@@ -9,9 +9,8 @@ import streamlit as st
 from ensemble import runs
 from ensemble.runs.store import Run, find_regression_run, resume_run
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.jobs.job_screen import find_displayed_state, forget_jobs
 from ensemble.ui.shared import loaders
-from ensemble.ui.shared.guard import guard_page, show_error_message
+from ensemble.ui.shared.guard import show_error_message
 from ensemble.ui.shared.settings import summarize_run_settings
 from ensemble.ui.train import curve_panels, history
 from ensemble.ui.train.learning_curves import show_curve_panels
@@ -24,41 +23,35 @@ REFRESH_INTERVAL_S = 1.0
 
 
 def show_live_numbers(run: Run) -> None:
-    """A run that is trained here: all of it as it goes on, or how it ended; nothing of an import.
+    """Show a run that is trained here, live or as it ended; nothing for an import.
 
-    While it is active this is drawn again every second; its own part of the page only.
+    While it is active its part of the page is drawn again every second.
     """
     if run.settings is None:
         return
     if not run.active:
         _show_numeric_progress(run)
         return
-    st.fragment(_refresh_live_numbers, run_every=REFRESH_INTERVAL_S)(run.id, find_displayed_state(run))
+    job_panel.show_live_job(lambda: find_regression_run(run.id), _draw_live_numbers, REFRESH_INTERVAL_S)
 
 
-def _refresh_live_numbers(run_id: str, last_state: str) -> None:
-    """The body of `show_live_numbers` while a run goes on."""
-    with guard_page():
-        run = find_regression_run(run_id)
-        if find_displayed_state(run) != last_state:
-            forget_jobs()
-            st.rerun()
-        rows = load_numeric_history(run)
-        if sentence := numeric_training.describe_numeric_result(run, rows):
-            st.markdown(f"#### {escaping.escape_markdown(sentence)}")
-        _show_numeric_progress(run)
-        if rows:
-            _show_numeric_curves(run, rows)
-            _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
-        else:
-            show_placeholder("The curves appear with the first epoch.")
+def _draw_live_numbers(run: Run) -> None:
+    rows = load_numeric_history(run)
+    if sentence := numeric_training.describe_numeric_result(run, rows):
+        st.markdown(f"#### {escaping.escape_markdown(sentence)}")
+    _show_numeric_progress(run)
+    if rows:
+        _show_numeric_curves(run, rows)
+        _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
+    else:
+        show_placeholder("The curves appear with the first epoch.")
 
 
 def show_numeric_training(run: Run) -> None:
-    """How a run that has ended learnt: its curves and its members; nothing of an import."""
+    """Show the curves and the members of a run that has ended; nothing for an import."""
     if run.settings is None or not (rows := load_numeric_history(run)):
         return
-    st.markdown("##### How it learnt")
+    st.markdown("##### Learning curves")
     _show_numeric_curves(run, rows)
     _show_numeric_members(run, numeric_training.select_shown_line(run, rows))
 
