@@ -256,18 +256,9 @@ class EnsembleConfig(TrainingConfig):
             )
 
     def _check_folds(self) -> None:
+        self.check_folds()
         if not self.folds:
             return
-        if self.folds == 1:
-            raise ConfigError("folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for none.")
-        if self.members < self.folds:
-            raise ConfigError(
-                f"folds is {self.folds}, but there are only {self.members} members, and a fold "
-                f"that nobody leaves out has nobody to judge it: choose at most {self.members} "
-                f"folds, or {self.folds} members or more."
-                if self.members > 1
-                else "folds needs two members or more: choose more members, or 0 for none."
-            )
         if self.teacher:
             raise ConfigError(
                 "folds and teacher do not go together: the teacher has learnt from the images that "

@@ -57,6 +57,13 @@ class RegressionConfig(TrainingConfig):
     bootstrap: bool = declare_setting(
         False, "Bagging: each member trains on its own sample of the rows, drawn with replacement."
     )
+    folds: int = declare_setting(
+        0,
+        "Cross-validation: each member leaves one of so many parts of the training rows out (of whole groups), "
+        "and predicts these rows at the end. 0 for none.",
+        low=0,
+        high=64,
+    )
     network: str = declare_setting(
         NUMERIC_NETWORK,
         "The network: mlp, dense layers with relu; your own is package.module:Factory, with two outputs.",
@@ -83,7 +90,8 @@ class RegressionConfig(TrainingConfig):
     )
     split_seed: int = declare_setting(
         0,
-        "Seed that draws the test and validation rows, so that runs with other seeds are tested on the same rows.",
+        "Seed that draws the test and validation rows and the folds, so that runs with other seeds are tested "
+        "on the same rows.",
         low=0,
         high=2**31 - 1,
     )
@@ -127,6 +135,7 @@ class RegressionConfig(TrainingConfig):
                 f"network is {self.network}, which takes images: for a table choose {NUMERIC_NETWORK}, or your own."
             )
         self.check_training()
+        self.check_folds()
         self.check_groups()
         if self.patience and not self.validation:
             raise ConfigError(

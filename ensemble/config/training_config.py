@@ -37,6 +37,7 @@ class TrainingConfig(Settings):
     schedule: str
     warmup_epochs: float
     bootstrap: bool
+    folds: int
     validation: float
     patience: int
     adversarial: float
@@ -46,11 +47,6 @@ class TrainingConfig(Settings):
     def cycles(self) -> int:
         """Number of cycles of a cyclic schedule."""
         return 1
-
-    @property
-    def folds(self) -> int:
-        """Parts of the training examples that each member leaves one out of; 0 for none."""
-        return 0
 
     @property
     def swa_epochs(self) -> int:
@@ -115,6 +111,19 @@ class TrainingConfig(Settings):
         for field in list_setting_fields(type(self)):
             for value in values_by_setting.get(field.name, ()):
                 coerce_setting_value(field, value)
+
+    def check_folds(self) -> None:
+        """Check that each fold is left out by a member; ConfigError if one is not."""
+        if self.folds == 1:
+            raise ConfigError("folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for none.")
+        if self.members < self.folds:
+            raise ConfigError(
+                f"folds is {self.folds}, but there are only {self.members} members, and a fold "
+                f"that nobody leaves out has nobody to judge it: choose at most {self.members} "
+                f"folds, or {self.folds} members or more."
+                if self.members > 1
+                else "folds needs two members or more: choose more members, or 0 for none."
+            )
 
     def check_groups(self) -> None:
         """Check that each group has enough members; ConfigError if one does not."""

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups, number_groups
+from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups, number_groups, select_groups
+from ensemble.datasets.partition.folds import assign_row_folds
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
@@ -25,7 +26,11 @@ from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
-TABLE_FILES = _ARRAYS_FILE, _DESCRIPTION_FILE = "table.npz", "table.json"
+TABLE_FILES = _ARRAYS_FILE, _TRAINING_GROUPS_FILE, _DESCRIPTION_FILE = (
+    "table.npz",
+    "training_groups.npz",
+    "table.json",
+)
 MOST_ROWS = 1_000_000
 _MOST_TEST_ROWS = 200_000  # what every screen can show
 Rows = Annotated[int, NumberRange(0, MOST_ROWS)]
@@ -45,6 +50,8 @@ class PreparedTable:
       notes: what was assumed, in sentences.
       test_groups: the group of each test row by the column of groups, from 0; None without one,
         and for a table that was read from a run's folder.
+      train_groups: the group of each training row, by the column of groups and exact copies, from 0;
+        None if rows are independent.
       in_time_order: whether rows are in time order, so that the last ones are tested on.
     """
 
@@ -56,7 +63,12 @@ class PreparedTable:
     split: TableSplit
     notes: tuple[str, ...]
     test_groups: Groups | None = None
+    train_groups: Groups | None = None
     in_time_order: bool = False
+
+    def assign_folds(self, folds: int, seed: int) -> NDArray[np.int64]:
+        """Assign the training rows, in the order of `split.train`, to folds; see `assign_row_folds`."""
+        return assign_row_folds(folds, seed, len(self.split.train), self.train_groups, in_time_order=self.in_time_order)
 
     def select_part(self, rows: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Features (n, F) and standardised targets (n,), float32 both, of these rows."""
@@ -139,14 +151,8 @@ def prepare_table(
         encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
         copies = find_row_copies(np.column_stack([encoded, every[kept]]))
     together = [each for each in (groups, copies) if each is not None]
-    parts = split_table_rows(
-        len(kept),
-        seed,
-        test_share,
-        validation_share,
-        join_groups(*together) if len(together) == 2 else next(iter(together), None),
-        in_time_order=in_time_order,
-    )
+    joined = join_groups(*together) if len(together) == 2 else next(iter(together), None)
+    parts = split_table_rows(len(kept), seed, test_share, validation_share, joined, in_time_order=in_time_order)
     if len(parts.test) > _MOST_TEST_ROWS:
         raise DataError(
             f"{len(parts.test):,} rows would be tested on, and at most {_MOST_TEST_ROWS:,} are: "
@@ -183,7 +189,8 @@ def prepare_table(
         row_numbers=kept + 1,
         split=parts,
         notes=(*table.notes, *column_notes, *notes),
-        test_groups=None if groups is None else number_groups(groups[parts.test]),
+        test_groups=select_groups(groups, parts.test),
+        train_groups=select_groups(joined, parts.train),
         in_time_order=in_time_order,
     )
 
@@ -216,6 +223,8 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
             test=table.split.test,
         ),
     )
+    if table.train_groups is not None:  # In a file of its own: `read_table_fingerprint` is of rows and split alone.
+        write_arrays(folder / _TRAINING_GROUPS_FILE, {"groups": np.asarray(table.train_groups, np.int64)})
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
     values["in_time_order"] = table.in_time_order
@@ -253,10 +262,9 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         "row_numbers": ExpectedArray((rows,), "int64"),
         **{name: ExpectedArray((size,), "int64") for name, size in sizes.items()},
     }
-    try:
-        arrays = read_arrays(folder / _ARRAYS_FILE, expected)
-    except (OSError, DamagedFileError) as error:
-        raise _build_unreadable_error(_ARRAYS_FILE, error) from error
+    arrays, groups = _read_table_arrays(folder / _ARRAYS_FILE, expected), None
+    if (path := folder / _TRAINING_GROUPS_FILE).exists():
+        groups = _read_table_arrays(path, {"groups": ExpectedArray((said.train,), "int64")})["groups"]
     parts = TableSplit(arrays["train"], arrays["validation"], arrays["test"])
     every = np.sort(np.concatenate([parts.train, parts.validation, parts.test]))
     if not np.array_equal(every, np.arange(rows)):
@@ -269,8 +277,16 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         row_numbers=arrays["row_numbers"],
         split=parts,
         notes=tuple(said.notes),
+        train_groups=groups,
         in_time_order=said.in_time_order,
     )
+
+
+def _read_table_arrays(path: Path, expected: dict[str, ExpectedArray]) -> dict[str, NDArray[Any]]:
+    try:
+        return read_arrays(path, expected)
+    except (OSError, DamagedFileError) as error:
+        raise _build_unreadable_error(path.name, error) from error
 
 
 def _build_unreadable_error(name: str, error: Exception) -> DataError:

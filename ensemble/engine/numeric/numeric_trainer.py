@@ -11,6 +11,7 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from ensemble.config import RegressionConfig
+from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.engine.draws import random_keys
 from ensemble.engine.draws.batches import sample_epoch_batches
 from ensemble.engine.forms.member_programs import map_over_lanes, split_into_blocks
@@ -53,6 +54,7 @@ class TrainingRows:
       targets: (N,) float32.
       judged: by split, "validation" and "test".
       curve: (P, F) float32, further rows that members predict after each epoch.
+      folds: (N,) int64, the fold of each row, for a run with folds.
       center, scale: a standardized target times `scale` plus `center` is in its unit.
     """
 
@@ -60,6 +62,7 @@ class TrainingRows:
     targets: Floats
     judged: Mapping[str, JudgedRows] = field(default_factory=dict)
     curve: Floats | None = None
+    folds: NDArray[np.int64] | None = None
     center: float = 0.0
     scale: float = 1.0
 
@@ -97,7 +100,8 @@ class NumericTrainer:
 
     A member's first parameters and batches come from its number and the seed alone:
     `create_members` draws the parameters as for classes, and each member has the rows in an order
-    of its own in each epoch. What is left of an epoch beside whole batches is not learned from.
+    of its own in each epoch. What is left of an epoch beside whole batches is not learned from, nor,
+    in a run with folds, the member's own fold.
 
     Args:
       config: the run's settings.
@@ -130,10 +134,11 @@ class NumericTrainer:
         values: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         count, features = rows.features.shape
-        if count < config.batch_size:
+        seen = count_images_per_member(count, config.folds)
+        if seen < config.batch_size:
             raise ConfigError(
-                f"batch_size is {config.batch_size:,}, but there are only {count:,} rows to learn "
-                f"from: choose at most {count:,}."
+                f"batch_size is {config.batch_size:,}, but there are only {seen:,} rows to learn "
+                f"from: choose at most {seen:,}."
             )
         self.config, self.rows = config, rows
         self.network = build_numeric_network(config, features)
@@ -142,7 +147,7 @@ class NumericTrainer:
         self.layout = Layout.over_devices(
             len(self.numbers), choose_devices(config.devices) if devices is None else list(devices)
         )
-        self.steps_per_epoch = count // config.batch_size
+        self.steps_per_epoch = seen // config.batch_size
         self.active = np.ones(len(self.numbers), bool)
         self._rule = build_update_rule(config, self._values)
         self._train, self._predict = _build_numeric_programs(
@@ -277,7 +282,7 @@ class NumericTrainer:
 
     def _load_epoch(self, epoch: int) -> Any:
         config, steps, values = self.config, self.steps_per_epoch, self._values
-        order = sample_epoch_batches(config, epoch, len(self.rows.targets), self.numbers)
+        order = sample_epoch_batches(config, epoch, len(self.rows.targets), self.numbers, self.rows.folds)
         keys = np.zeros((len(self.numbers), 2), np.uint32)
         if self.network.is_stochastic:
             every = random_keys.derive_augmentation_keys(config.seed, epoch, config.members)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ensemble.config import RegressionConfig
+from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.jobs.placement import Placement
 from ensemble.runs.numeric.numeric_predictions import TARGETS_FILE, write_numeric_targets
 from ensemble.runs.store import RUN_STORE, Run
@@ -42,7 +43,7 @@ def prepare_numeric_table(
 
     Raises:
       DataError: its columns do not allow it.
-      ConfigError: a part has too few rows.
+      ConfigError: a part has too few rows, or a fold none.
     """
     prepared = prepare_table(
         table,
@@ -55,8 +56,13 @@ def prepare_numeric_table(
         group=group,
         in_time_order=in_time_order,
     )
-    if config.batch_size > (rows := len(prepared.split.train)):
-        note = f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows: all of them are one batch."
+    if config.folds:
+        prepared.assign_folds(config.folds, config.split_seed)
+    if config.batch_size > (rows := count_images_per_member(len(prepared.split.train), config.folds)):
+        beside = " that a member learns from" if config.folds else ""
+        note = (
+            f"Batch size {config.batch_size:,} exceeds the {rows:,} training rows{beside}: all of them are one batch."
+        )
         return replace(prepared, notes=(note, *prepared.notes))
     return prepared
 
@@ -76,7 +82,7 @@ def fit_config_to_folder(config: RegressionConfig, folder: Path) -> RegressionCo
 
 
 def _fit_config(config: RegressionConfig, rows: int, held: int) -> RegressionConfig:
-    config = replace(config, batch_size=min(config.batch_size, rows))
+    config = replace(config, batch_size=min(config.batch_size, count_images_per_member(rows, config.folds)))
     return config if held else replace(config, validation=0.0, patience=0)
 
 

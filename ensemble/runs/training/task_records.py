@@ -73,13 +73,14 @@ def _load_training_rows(run: Run) -> TrainingRows:
     Raises:
       DataError: its files are damaged.
     """
-    table = read_prepared_table(locate_table_folder(run))
+    table, config = read_prepared_table(locate_table_folder(run)), require_regression_config(run)
     encoding, curve = table.encoding, table.encoding.build_curve_features()
     rows = {"validation": table.split.validation, "test": table.split.test}
     return TrainingRows(
         *table.select_part(table.split.train),
         judged={split: JudgedRows(table.features[own], table.targets[own]) for split, own in rows.items() if len(own)},
         curve=curve if len(curve) else None,
+        folds=table.assign_folds(config.folds, config.split_seed) if config.folds else None,
         center=encoding.target_mean,
         scale=encoding.target_scale,
     )

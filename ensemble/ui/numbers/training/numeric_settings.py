@@ -20,6 +20,7 @@ ADVANCED_FIELDS = (
     "schedule",
     "warmup_epochs",
     "bootstrap",
+    "folds",
     "validation",
     "patience",
     "test",
