@@ -1,15 +1,18 @@
-"""training_predictions.npz: what members say of the training images that they left out.
+"""training_predictions.npz: what members say of the training images or rows that they left out.
 
-A run with folds has it: each image that is learnt from is judged by the members that never learnt
-from it, after the epoch that the run is shown by. Whose they are follows from the members' numbers,
-so that the file holds their average, their votes and how many they are.
+A run with folds has it: each image or row that is learnt from is judged by the members that never
+learnt from it, after the epoch that the run is shown by. Whose they are follows from the members'
+numbers, so that the file holds their average, their votes and how many they are.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.config import REGRESSION
 from ensemble.errors import RunError
 from ensemble.runs.store import Run
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -46,10 +49,49 @@ class TrainingPredictions:
         return judges
 
 
+@dataclass(frozen=True, eq=False)
+class RowPredictions:
+    """Predictions of n training rows of a table by members that have not learned from them.
+
+    Attributes:
+      epoch: after which epoch, from 1.
+      numbers: int64 (n,), which rows of the `PreparedTable`, rising.
+      mean: float64 (n,), of the mixture of those members, in the target's unit.
+      spread: float64 (n,), its standard deviation, in that unit.
+      nll: float64 (n,), its negative log-density at the target, in nats.
+      judges: int64 (n,), how many members have not learned from each.
+    """
+
+    epoch: int
+    numbers: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    nll: NDArray[np.float64]
+    judges: NDArray[np.int64]
+
+
 def has_training_predictions(run: Run) -> bool:
-    """Whether the run's members have judged the training images that they left out."""
-    config = run.training_config
+    """Whether the run's members have judged the training images or rows that they left out."""
+    config = run.settings
     return bool(config and config.folds) and (run.path / TRAINING_PREDICTIONS_FILE).is_file()
+
+
+def explain_missing_predictions(run: Run) -> str:
+    """Why no members have judged the training images or rows of a run, and what to do about it."""
+    noun, judged = ("row", "targets") if run.task == REGRESSION else ("image", "labels")
+    if run.settings is None or not run.settings.folds:
+        return (
+            f"Every member has learnt from every training {noun}: to have their {judged} judged by "
+            "members that have not, launch a run with folds."
+        )
+    if run.active:
+        return f"The {judged} of its training {noun}s are judged when the training is over."
+    if run.can_resume:
+        return f"The {judged} of its training {noun}s are judged when the training is over: resume it."
+    return (
+        f"What its members said of the training {noun}s is not in its folder "
+        f"({TRAINING_PREDICTIONS_FILE}): train it anew."
+    )
 
 
 def load_training_predictions(run: Run) -> TrainingPredictions:
@@ -58,7 +100,7 @@ def load_training_predictions(run: Run) -> TrainingPredictions:
     Raises:
       RunError: it is not there, or cannot be read.
     """
-    path, classes = run.path / TRAINING_PREDICTIONS_FILE, len(run.data.class_names)
+    classes = len(run.data.class_names)
     expected = {
         "epoch": ExpectedArray((), "int64"),
         "numbers": ExpectedArray(("n",), "int64"),
@@ -67,31 +109,56 @@ def load_training_predictions(run: Run) -> TrainingPredictions:
         "votes": ExpectedArray(("n", "j"), "int32"),
     }
     most = run.data.train_size * (4 * classes + 12 + 4 * run.config.members) + 8
-    try:
-        arrays = read_arrays(path, expected, most, need_checksum=True)
+    with _explain_unreadable(run, "image"):
+        arrays = read_arrays(run.path / TRAINING_PREDICTIONS_FILE, expected, most, need_checksum=True)
         predictions = TrainingPredictions(int(arrays.pop("epoch")), **arrays)
-        _check_training_predictions(predictions, run)
-    except (OSError, DamagedFileError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise RunError(
-            f"What the members of “{run.id}” say of its training images cannot be read from "
-            f"{path.name} in its folder ({why}): look at its test images, or train it anew."
-        ) from error
+        averaged = predictions.averaged
+        _check_judged_numbers(predictions, np.arange(run.data.train_size))
+        if not (averaged.min() >= 0 and averaged.max() <= 1 + _PROBABILITY_TOLERANCE):
+            raise DamagedFileError("its probabilities are not all between 0 and 1")
     return predictions
 
 
-def _check_training_predictions(predictions: TrainingPredictions, run: Run) -> None:
-    """Refuse what cannot be of this run.
+def load_row_predictions(run: Run, train: NDArray[np.int64]) -> RowPredictions:
+    """What a run with folds predicts of its training rows.
+
+    Args:
+      run: a regression.
+      train: the numbers of its training rows, rising.
 
     Raises:
-      DamagedFileError: numbers that are none of its images', or probabilities that are none.
+      RunError: it is not there, or cannot be read.
     """
-    numbers, averaged = predictions.numbers, predictions.averaged
-    if not len(numbers) or numbers[0] < 0 or numbers[-1] >= run.data.train_size:
-        raise DamagedFileError("a number is none of its training images'")
+    names = {"numbers": "int64", "mean": "float64", "spread": "float64", "nll": "float64", "judges": "int64"}
+    expected = {name: ExpectedArray(("n",), kind) for name, kind in names.items()}
+    expected["epoch"] = ExpectedArray((), "int64")
+    with _explain_unreadable(run, "row"):
+        arrays = read_arrays(run.path / TRAINING_PREDICTIONS_FILE, expected, 40 * len(train) + 8, need_checksum=True)
+        predictions = RowPredictions(int(arrays.pop("epoch")), **arrays)
+        _check_judged_numbers(predictions, train)
+        if not np.isfinite([predictions.mean, 1 / predictions.spread, predictions.nll]).all():
+            raise DamagedFileError("a prediction is not a finite number, or has no spread")
+    return predictions
+
+
+@contextmanager
+def _explain_unreadable(run: Run, noun: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, DamagedFileError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError(
+            f"What the members of “{run.id}” say of its training {noun}s cannot be read from "
+            f"{TRAINING_PREDICTIONS_FILE} in its folder ({why}): look at its test {noun}s, or train it anew."
+        ) from error
+
+
+def _check_judged_numbers(predictions: TrainingPredictions | RowPredictions, train: NDArray[np.int64]) -> None:
+    """Refuse numbers that are not of these training examples, or that nobody judges; DamagedFileError."""
+    numbers = predictions.numbers
+    if not len(numbers) or not np.isin(numbers, train).all():
+        raise DamagedFileError("a number is none of its training examples'")
     if (np.diff(numbers) <= 0).any():
-        raise DamagedFileError("the numbers of its images do not rise")
-    if not (averaged.min() >= 0 and averaged.max() <= 1 + _PROBABILITY_TOLERANCE):
-        raise DamagedFileError("its probabilities are not all between 0 and 1")
-    if not predictions.judges.all():
-        raise DamagedFileError("an image is judged by nobody")
+        raise DamagedFileError("the numbers of its examples do not rise")
+    if not (predictions.judges > 0).all():
+        raise DamagedFileError("an example is judged by nobody")

@@ -299,6 +299,20 @@ def describe_groups(groups: int, examples: int) -> str:
     )
 
 
+def describe_cross_validation(
+    rmse: tuple[float, float, float], nll: tuple[float, float, float], rows: int, unit: str = ""
+) -> str:
+    """Describe figures of the members that left each training row out, with their intervals."""
+
+    def format_range(low: float, high: float) -> str:
+        return f"{format_significant(low)} to {format_significant(high)}"
+
+    return (
+        f"Cross-validated on the {formats.format_count(rows, 'training row')}: RMSE {format_with_unit(rmse[0], unit)} "
+        f"(95 %: {format_range(*rmse[1:])}), NLL {format_significant(nll[0])} nats ({format_range(*nll[1:])})."
+    )
+
+
 def describe_suspect_targets(names: Sequence[str]) -> str:
     """Describe which targets may be wrong, at least one, the most suspect first."""
     listed = ", ".join(names[:_MAX_LISTED_SUSPECTS])

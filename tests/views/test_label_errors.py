@@ -7,6 +7,7 @@ from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.predictions import EnsemblePredictions, evaluate_predictions
 from ensemble.analysis.quality.label_errors import find_label_errors
 from ensemble.views.examples import labels as words
+from ensemble.wording.verdicts.ensemble_gain import describe_judges
 
 NAMES = ["cat", "dog", "owl"]
 
@@ -59,5 +60,5 @@ def test_the_values_of_all_labels_are_those_of_their_own_image(predictions: Ense
 def test_folds_and_judges_are_listed_from_the_fewest_to_the_most() -> None:
     text = words.explain_fold_conflict(FoldShares(np.array([0.05, 0.012, 0.21]), 1e-9), "image")
     assert text.startswith("From 1.2 % of the labels in one fold to 21.0 % in another, ")
-    text = words.describe_judges(np.array([3, 2, 4]), 5, 7, np.array([True, True, False]))
-    assert text.startswith("Each is judged by the members that never learnt from it, 2 to 4 of 5, after epoch 7: ")
+    text = describe_judges(np.array([3, 2, 4]), 5, 7)
+    assert text == "Each is judged by the members that never learnt from it, 2 to 4 of 5, after epoch 7"

@@ -248,16 +248,20 @@ def measure_spread_skill(
     errors = targets - ensemble.compute_mean()
     bins = []
     for chosen in np.array_split(np.argsort(spread, kind="stable"), count):
-        squared = errors[chosen] ** 2
-        low, high = grouped_mean_interval(squared, select_groups(groups, chosen))
-        figures = [float((spread[chosen] ** 2).mean()), float(squared.mean()), max(0.0, low), high]
-        bins.append(_SpreadBin(len(chosen), *(float(np.sqrt(figure)) for figure in figures)))
+        rmse = estimate_rmse(errors[chosen], select_groups(groups, chosen))
+        bins.append(_SpreadBin(len(chosen), float(np.sqrt((spread[chosen] ** 2).mean())), *rmse))
     if np.ptp(spread) == 0 or np.ptp(np.abs(errors)) == 0:
         return SpreadSkill(tuple(bins), float("nan"), 1.0)
     correlation = float(spearmanr(spread, np.abs(errors)).statistic)
     freedom = (len(targets) if groups is None else int(groups.max()) + 1) - 2
     t = correlation * np.sqrt(freedom / max(1 - correlation**2, 1e-300)) if freedom > 0 else 0.0
     return SpreadSkill(tuple(bins), correlation, 2 * float(stdtr(max(freedom, 1), -abs(t))))
+
+
+def estimate_rmse(errors: Doubles, groups: Groups | None = None) -> tuple[float, float, float]:
+    """Compute the RMSE of errors (N,) with its 95 % interval, the root of that of the squared errors."""
+    low, high = grouped_mean_interval(errors**2, groups)
+    return float(np.sqrt((errors**2).mean())), float(np.sqrt(max(0.0, low))), float(np.sqrt(high))
 
 
 def leave_out_members(ensemble: NumericEnsemble, targets: Doubles, groups: Groups | None = None) -> list[LeftOutMember]:

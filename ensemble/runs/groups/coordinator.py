@@ -219,7 +219,7 @@ class GroupCoordinator:
         return Outcome("failed", self._merger.describe_missing_epoch())
 
     def _save_fold_predictions(self) -> bool:
-        """Have the merged members judge the training images; whether they did."""
+        """Have the merged members judge the training examples; whether they did."""
         prepare_jax()
         from ensemble.runs.training import fold_predictions
 

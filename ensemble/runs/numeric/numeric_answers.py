@@ -1,5 +1,6 @@
 """What the members of a run that was trained here say of the rows of a new table."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from ensemble.runs.store import Run, require_regression_config
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
+from ensemble.tables.table_encoding import TableEncoding
 
 
 @dataclass(frozen=True)
@@ -62,26 +64,49 @@ def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> Numeric
       DataError: a column is missing, or is not numeric although it was in training.
       ConfigError: its network is a person's own, and is not allowed here.
     """
-    config = require_regression_config(run)
     epoch = _select_answering_epoch(run, epoch)
     encoding = read_table_description(run.path).encoding
     features, notes = encoding.encode_features(table)
+    mixture = load_row_predictor(run, epoch, encoding)(features)
+    extrapolated, beyond = encoding.find_extrapolated_rows(table)
+    return NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)
+
+
+def load_row_predictor(run: Run, epoch: int, encoding: TableEncoding) -> Callable[..., NormalMixture]:
+    """Load the members that remained after an epoch, as a function that predicts rows.
+
+    Its arguments are encoded rows (n, F) and, if not all members are asked, their places among those
+    that remained. Predictions are in the target's unit.
+
+    Args:
+      run: one that was trained here.
+      epoch: counted from 1.
+      encoding: of its table.
+
+    Raises:
+      RunError: the members are not here, or damaged; the function raises it as well.
+      ConfigError: their network is a person's own, and is not allowed here.
+    """
     # JAX: whoever only looks at a run needs none.
     from ensemble.engine.numeric import predict_rows
     from ensemble.engine.numeric.numeric_trainer import build_numeric_network
 
-    network = build_numeric_network(config, features.shape[1])
+    config = require_regression_config(run)
+    network = build_numeric_network(config, len(encoding.feature_names))
     expected = {name: ExpectedArray((config.members, *leaf.shape)) for name, leaf in network.shapes.items()}
     arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
     remaining = list(run.remaining_members(epoch))
     arrays = {name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()}
-    mean, variance = predict_rows(network, network.nest_arrays(arrays), features)
-    try:
-        mixture = NormalMixture(
-            mean.astype(np.float64) * encoding.target_scale + encoding.target_mean,
-            variance.astype(np.float64) * encoding.target_scale**2,
-        )
-    except ValueError as error:
-        raise build_damaged_epoch_error(run.path, "parameters", epoch, str(error)) from error
-    extrapolated, beyond = encoding.find_extrapolated_rows(table)
-    return NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)
+
+    def predict(features: NDArray[np.float32], places: Sequence[int] | None = None) -> NormalMixture:
+        asked = arrays if places is None else {name: array[list(places)] for name, array in arrays.items()}
+        mean, variance = predict_rows(network, network.nest_arrays(asked), features)
+        try:
+            return NormalMixture(
+                mean.astype(np.float64) * encoding.target_scale + encoding.target_mean,
+                variance.astype(np.float64) * encoding.target_scale**2,
+            )
+        except ValueError as error:
+            raise build_damaged_epoch_error(run.path, "parameters", epoch, str(error)) from error
+
+    return predict

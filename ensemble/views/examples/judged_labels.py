@@ -16,6 +16,7 @@ from ensemble.errors import RunError
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.runs.training_predictions import (
     TRAINING_PREDICTIONS_FILE,
+    explain_missing_predictions,
     has_training_predictions,
     load_training_predictions,
 )
@@ -88,7 +89,7 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
     if split == "training":
         run = epoch.run
         if not has_training_predictions(run):
-            raise RunError(describe_unjudged_training(run))
+            raise RunError(explain_missing_predictions(run))
         version = file_version(str(run.path / TRAINING_PREDICTIONS_FILE))
         wait = "Judging the labels of training images …" if run.data.train_size > _MANY_IMAGES else ""
         return epoch.measure(_judge_training_labels, run.id, version, wait=wait)
@@ -99,23 +100,6 @@ def judge_labels(epoch: EvaluatedEpoch, split: Split) -> JudgedLabels:
         predictions=epoch.predictions,
         judges=np.full(epoch.n, epoch.members),
         errors=epoch.measure(find_label_errors),
-    )
-
-
-def describe_unjudged_training(run: runs.Run) -> str:
-    config = run.training_config
-    if config is None or not config.folds:
-        return (
-            "Every member has learnt from every training image: to have their labels judged by "
-            "members that have not, launch a run with folds."
-        )
-    if run.active:
-        return "The labels of its training images are judged when the training is over."
-    if run.can_resume:
-        return "The labels of its training images are judged when the training is over: resume it."
-    return (
-        "What its members said of the training images is not in its folder "
-        f"({TRAINING_PREDICTIONS_FILE}): train it anew."
     )
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from ensemble.analysis.inference.fold_shares import FoldShares
 from ensemble.analysis.quality.averaging import Floats, Ints
@@ -12,18 +11,14 @@ from ensemble.analysis.quality.label_errors import QUEUE_DOUBT, LabelErrors
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.errors import EnsembleError
 from ensemble.runs.test_set import load_run_dataset
+from ensemble.runs.training_predictions import explain_missing_predictions, has_training_predictions
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
-from ensemble.views.examples.judged_labels import (
-    JudgedLabels,
-    Split,
-    describe_unjudged_training,
-    has_training_predictions,
-    judge_labels,
-)
+from ensemble.views.examples.judged_labels import JudgedLabels, Split, judge_labels
 from ensemble.views.parts import Alternatives, Choice, Images, OtherImages, Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording.formats import pluralize_noun
+from ensemble.wording.verdicts.ensemble_gain import describe_judges
 
 BATCH = 20  # images that a person looks through at a time
 MAX_ROWS = 20
@@ -64,23 +59,6 @@ def _describe_expected_finds(errors: LabelErrors, noun: str) -> str:
     return (
         f"{text} Of the {first:,} {pluralize_noun(noun)} most in doubt at least about {expected:,} "
         f"{'are' if expected > 1 else 'is'} wrong."
-    )
-
-
-def describe_judges(judges: Ints, members: int, epoch: int, right: NDArray[np.bool_]) -> str:
-    """By how many members that have not learnt from them training images are judged.
-
-    Args:
-      judges: (N,), how many judge each.
-      epoch: after which, from 1.
-      right: (N,), where their average says the label.
-    """
-    low, high = int(judges.min()), int(judges.max())
-    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return (
-        f"Each is judged by the members that never learnt from it, {count} of {members:,}, after "
-        f"epoch {epoch:,}: they agree with "
-        f"{formats.format_percent(float(right.mean()), len(right))} of the labels."
     )
 
 
@@ -223,7 +201,7 @@ def build_labels(epoch: EvaluatedEpoch) -> View:
     yield from _build_split_labels(epoch, "test")
     config = epoch.run.training_config
     if config and config.folds:
-        yield Paragraph(describe_unjudged_training(epoch.run), "missing")
+        yield Paragraph(explain_missing_predictions(epoch.run), "missing")
 
 
 def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
@@ -240,8 +218,10 @@ def _build_split_labels(epoch: EvaluatedEpoch, split: Split) -> View:
         yield Paragraph(_describe_label_errors(errors, subject), "answer")
         yield Paragraph(_describe_expected_finds(errors, epoch.noun), "evidence")
     if split == "training":
-        sentence = describe_judges(judged.judges, epoch.run.config.members, judged.epoch, judged.predictions.right)
-        yield Paragraph(sentence, "evidence")
+        judges = describe_judges(judged.judges, epoch.run.config.members, judged.epoch)
+        right = judged.predictions.right
+        agreeing = formats.format_percent(float(right.mean()), len(right))
+        yield Paragraph(f"{judges}: they agree with {agreeing} of the labels.", "evidence")
     members = int(judged.judges.max())
     yield Paragraph(_explain_label_errors(errors, epoch.noun, members), "note")
     places = errors.queue[:MAX_IMAGES]

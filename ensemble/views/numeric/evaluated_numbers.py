@@ -7,15 +7,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups
+from ensemble.analysis.inference.image_groups import (
+    Groups,
+    find_row_copies,
+    grouped_mean_interval,
+    join_groups,
+    select_groups,
+)
 from ensemble.analysis.numeric.conformal_intervals import compute_conformal_interval, fit_conformal_factor
-from ensemble.analysis.numeric.normal_mixture import Doubles
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import (
     ErrorRatio,
     Ints,
     LeftOutMember,
     compare_with_mean_member,
     compute_target_scores,
+    estimate_rmse,
     find_suspect_targets,
     leave_out_members,
 )
@@ -36,7 +43,8 @@ from ensemble.runs.numeric.numeric_predictions import (
     select_numeric_epoch,
 )
 from ensemble.runs.store import Run, list_regression_member_names
-from ensemble.tables.prepared_table import read_table_description
+from ensemble.runs.training_predictions import RowPredictions, has_training_predictions, load_row_predictions
+from ensemble.tables.prepared_table import read_prepared_table, read_table_description
 from ensemble.wording.run_names import format_run_name
 
 
@@ -128,6 +136,33 @@ class EvaluatedNumbers:
         return read_numeric_curve(self.run, self.epoch) if self.run else None
 
     @cached_property
+    def training_rows(self) -> "_TrainingRows | None":
+        """The training rows, predicted by members that left them out; None unless the run has folds and is over.
+
+        Raises:
+          RunError: the predictions cannot be read.
+          DataError: the table cannot be read.
+        """
+        if self.run is None or not has_training_predictions(self.run):
+            return None
+        table = read_prepared_table(self.run.path)
+        stored = load_row_predictions(self.run, table.split.train)
+        numbers = EvaluatedNumbers(
+            predicted=NormalMixture(stored.mean[None], stored.spread[None] ** 2),
+            targets=table.targets[stored.numbers],
+            member_names=["members that left it out"],
+            run=self.run,
+            epoch=stored.epoch,
+            epochs=self.epochs,
+            unit=self.unit,
+            target_name=self.target_name,
+            named_examples=[f"row {number}" for number in table.row_numbers[stored.numbers]],
+            group_column=select_groups(table.train_groups, np.searchsorted(table.split.train, stored.numbers)),
+            in_time_order=table.in_time_order,
+        )
+        return _TrainingRows(numbers, stored)
+
+    @cached_property
     def main_interval(self) -> tuple[float, tuple[Doubles, Doubles]] | None:
         """The level that sentences are about, and the ends of that interval of every example.
 
@@ -142,6 +177,30 @@ class EvaluatedNumbers:
             return None
         factor = fit_conformal_factor(self.predicted, self.targets, MAIN_LEVEL)
         return MAIN_LEVEL, compute_conformal_interval(self.predicted, factor)
+
+
+@dataclass(frozen=True, eq=False)
+class _TrainingRows:
+    """Training rows of a run with folds, each predicted by the members that left it out.
+
+    Attributes:
+      numbers: the rows, as if the mixture of those members were one member.
+      stored: what was kept of them.
+    """
+
+    numbers: EvaluatedNumbers
+    stored: RowPredictions
+
+    @property
+    def rmse(self) -> tuple[float, float, float]:
+        """The cross-validated RMSE with its 95 % interval, in the targets' unit."""
+        return estimate_rmse(self.numbers.targets - self.stored.mean, self.numbers.groups)
+
+    @property
+    def nll(self) -> tuple[float, float, float]:
+        """The cross-validated NLL of those members' mixtures with its 95 % interval, in nats."""
+        nll = self.stored.nll
+        return (float(nll.mean()), *grouped_mean_interval(nll, self.numbers.groups))
 
 
 def evaluate_numeric_run(run: Run, epoch: int | None = None) -> EvaluatedNumbers:

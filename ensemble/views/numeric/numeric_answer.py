@@ -3,12 +3,15 @@
 import pandas as pd
 
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
+from ensemble.errors import EnsembleError
+from ensemble.runs.training_predictions import explain_missing_predictions
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
+from ensemble.wording.verdicts.ensemble_gain import describe_folds, describe_judges
 
 _FIGURES_NOTE = (
     "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
@@ -39,6 +42,24 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
     )
     if numbers.groups is not None:
         yield Paragraph(words.describe_groups(int(numbers.groups.max()) + 1, numbers.n), "evidence")
+    settings = numbers.run.settings if numbers.run else None
+    if settings is not None and settings.folds:
+        yield Paragraph(describe_folds(settings.folds, "row"), "evidence")
+        for sentence in _list_cross_validation_sentences(numbers):
+            yield Paragraph(sentence, "evidence")
+
+
+def _list_cross_validation_sentences(numbers: EvaluatedNumbers) -> list[str]:
+    """Cross-validated figures and who computed them, or why there are none."""
+    assert numbers.run
+    try:
+        rows = numbers.training_rows
+    except EnsembleError as error:
+        return [str(error)]
+    if rows is None:
+        return [explain_missing_predictions(numbers.run)]
+    judges = describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)
+    return [words.describe_cross_validation(rows.rmse, rows.nll, rows.numbers.n, numbers.unit), f"{judges}."]
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:

@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.errors import EnsembleError
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
+from ensemble.runs.training_predictions import explain_missing_predictions, has_training_predictions
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
-from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Table, View
+from ensemble.views.parts import Alternatives, Choice, Figure, Figures, Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.escaping import escape_plotly_text
-from ensemble.wording.formats import format_significant
+from ensemble.wording.formats import format_significant, pluralize_noun
 from ensemble.wording.numeric_predictions import format_with_unit
+from ensemble.wording.verdicts.ensemble_gain import describe_judges
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -38,29 +41,69 @@ _ORDER_CHOICE = Choice(
 )
 
 
+_SPLIT_CHOICE = Choice(
+    "examples",
+    "Rows",
+    {"test": "Test rows", "training": "Training rows"},
+    "test",
+    "Test rows are predicted by all members, training rows by those that left them out (folds).",
+)
+
+
 def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
-    """What share of the error a few examples make up, and those examples."""
-    order = yield _ORDER_CHOICE
+    """What share of the error a few examples make up, and those examples.
+
+    A run with folds shows those of its training rows too, whose targets may be wrong.
+    """
+    order, run = (yield _ORDER_CHOICE), numbers.run
+    if run and has_training_predictions(run):
+        yield Alternatives(
+            _SPLIT_CHOICE,
+            lambda word: _build_training_rows(numbers, order) if word == "training" else _build_rows(numbers, order),
+        )
+        return
+    yield from _build_rows(numbers, order)
+    if run and run.settings:
+        yield Paragraph(explain_missing_predictions(run), "missing")
+
+
+def _build_training_rows(numbers: EvaluatedNumbers, order: str) -> View:
+    try:
+        rows = numbers.training_rows
+    except EnsembleError as error:
+        yield Paragraph(str(error), "unavailable")
+        return
+    assert numbers.run
+    assert rows
+    judges = describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)
+    yield from _build_rows(rows.numbers, order, f" {judges}.")
+
+
+def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View:
+    """Show test examples, or training rows with the sentence on who judges them."""
+    noun, kind = ("training row", "_training") if judges else ("example", "")
     errors = (numbers.targets - numbers.predicted.compute_mean()) ** 2
     count = min(_MAX_EXAMPLES, numbers.n)
     largest = float(np.sort(errors)[::-1][:count].sum())
     share = largest / float(errors.sum()) if errors.sum() > 0 else 0.0
     yield Paragraph(
-        f"The {formats.format_count(count, 'example')} furthest off make up "
+        f"The {formats.format_count(count, noun)} furthest off make up "
         f"{formats.format_percent(share, figures=2)} of the squared error.",
         "answer",
     )
     yield Paragraph(
-        f"{formats.format_percent(count / numbers.n, figures=2)} of {formats.format_count(numbers.n, 'example')}.",
+        f"{formats.format_percent(count / numbers.n, figures=2)} of {formats.format_count(numbers.n, noun)}.{judges}",
         "evidence",
     )
     if suspects := [numbers.example_names[n] for n in numbers.suspects]:
         yield Paragraph(words.describe_suspect_targets(suspects), "evidence")
     scores = _rank_examples(numbers, order)
     if scores is None:
-        yield Paragraph("Nothing is known of it here: members give no spread, or there is one member.", "unavailable")
+        why = "only their average is kept" if judges else "members give no spread, or there is one member"
+        yield Paragraph(f"Nothing is known of it here: {why}.", "unavailable")
         return
-    chosen = np.argsort(-scores, kind="stable")[:count]
+    ranked = np.argsort(-scores, kind="stable")
+    chosen = ranked[:count]
     title = f"{_ORDERS[order]} · {numbers.source}"
     yield Figures.single(
         Figure(
@@ -79,18 +122,21 @@ def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
                 title=title,
                 palette=palette,
             ),
-            key="numeric_worst",
-            file="worst",
-            title=f"{_ORDERS[order]} examples",
+            key=f"numeric_worst{kind}",
+            file=f"worst{kind}",
+            title=f"{_ORDERS[order]} {pluralize_noun(noun)}",
             table=lambda: tabulate_member_numbers(numbers.predicted, numbers.targets, chosen, numbers.member_names),
         )
     )
     yield Table(
         f"{_ORDERS[order]}: the numbers",
         tabulate_examples(numbers, chosen),
-        note="Each member’s number, with its standard deviation where it gives one.",
-        key=f"numeric_worst_{order}",
+        note="Each member’s number, with its standard deviation where it gives one. The error is what is "
+        "predicted less what is true.",
+        key=f"numeric_worst{kind}_{order}",
         from_outside=True,
+        numbers=lambda: tabulate_errors(numbers, ranked),
+        file=f"errors{kind}",
     )
 
 
@@ -110,15 +156,14 @@ def _rank_examples(numbers: EvaluatedNumbers, order: str) -> np.ndarray | None:
 
 def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataFrame:
     """A row an example: what is true, what is predicted, and by each of a few members."""
-    predicted, mean = numbers.predicted, numbers.predicted.compute_mean()
-    interval = numbers.main_interval
+    predicted, interval, errors = numbers.predicted, numbers.main_interval, tabulate_errors(numbers, chosen)
+    shown = {"true": "target", "predicted": "predicted", "error": "error", "error / spread": "error_over_spread"}
     rows = []
-    for n in chosen:
+    for place, n in enumerate(chosen):
         row = {
             "example": numbers.example_names[n],
             **({"suspect": "✗" if n in numbers.suspects else ""} if len(numbers.suspects) else {}),
-            "true": format_significant(float(numbers.targets[n])),
-            "predicted": format_significant(float(mean[n])),
+            **{title: format_significant(errors[name][place]) for title, name in shown.items() if name in errors},
         }
         if interval:
             low, high = (format_significant(float(end[n])) for end in interval[1])
@@ -130,6 +175,17 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
             row[name if name not in row else f"{name} (member)"] = text
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def tabulate_errors(numbers: EvaluatedNumbers, chosen: NDArray[np.intp]) -> pd.DataFrame:
+    """Return one row per chosen example: what is true, what is predicted, and the error in its spread too."""
+    predicted, spread = numbers.predicted, numbers.predicted.compute_spread()
+    columns = {"target": numbers.targets, "predicted": predicted.compute_mean()}
+    columns["error"] = columns["predicted"] - columns["target"]
+    if spread is not None:
+        columns |= {"spread": spread, "error_over_spread": -compute_target_scores(predicted, numbers.targets)}
+    names = [numbers.example_names[n] for n in chosen]
+    return pd.DataFrame({"example": names, **{name: values[chosen] for name, values in columns.items()}})
 
 
 def plot_member_numbers(

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -270,6 +270,19 @@ def describe_folds(folds: int, noun: str) -> str:
         f"Each member learnt from {folds - 1}/{folds} of the training {pluralize_noun(noun)}: "
         "without folds each would have seen all."
     )
+
+
+def describe_judges(judges: NDArray[np.integer[Any]], members: int, epoch: int) -> str:
+    """By which members training examples are judged; a clause.
+
+    Args:
+      judges: (N,), how many judge each.
+      members: of the run.
+      epoch: after which, from 1.
+    """
+    low, high = int(judges.min()), int(judges.max())
+    count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"Each is judged by the members that never learnt from it, {count} of {members:,}, after epoch {epoch:,}"
 
 
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:
