@@ -10,6 +10,7 @@ from ensemble.datasets import load_dataset
 from ensemble.datasets.partition.folds import (
     NO_FOLD,
     assign_folds,
+    assign_row_folds,
     count_images_per_member,
     deal_groups,
     list_judging_members,
@@ -81,3 +82,25 @@ def test_what_nobody_could_judge_is_refused_with_what_to_do() -> None:
 def test_settings_that_cannot_be_are_refused(settings: dict[str, object], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         EnsembleConfig(**settings)
+
+
+@pytest.mark.parametrize("groups", [None, np.random.default_rng(0).integers(0, 40, 203) * 3])
+def test_rows_are_dealt_evenly_by_the_seed_and_groups_as_a_whole(groups: np.ndarray | None) -> None:
+    folds = assign_row_folds(5, 0, 203, groups)
+    assert np.ptp(np.bincount(folds)) <= 1 if groups is None else np.ptp(np.bincount(folds)) <= 4
+    if groups is not None:
+        assert all(len(np.unique(folds[groups == group])) == 1 for group in np.unique(groups))
+    np.testing.assert_array_equal(assign_row_folds(5, 0, 203, groups), folds)
+    assert 0.05 < (assign_row_folds(5, 1, 203, groups) == folds).mean() < 0.35  # a fifth, by chance
+
+
+def test_rows_in_time_order_are_cut_into_blocks_that_keep_groups_whole() -> None:
+    np.testing.assert_array_equal(assign_row_folds(3, 0, 10, in_time_order=True), [0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
+    days = np.array([9, 9, 9, 9, 2, 2, 7, 7, 1, 1])
+    np.testing.assert_array_equal(assign_row_folds(2, 0, 10, days, in_time_order=True), [0] * 4 + [1] * 6)
+
+
+@pytest.mark.parametrize("in_time_order", [False, True])
+def test_more_folds_than_groups_of_rows_are_refused(in_time_order: bool) -> None:
+    with pytest.raises(ConfigError, match="fill only 2: choose fewer folds"):
+        assign_row_folds(3, 0, 6, np.array([0, 0, 0, 1, 1, 1]), in_time_order=in_time_order)

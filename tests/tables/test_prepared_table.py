@@ -180,7 +180,7 @@ def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
         prepare_table(halves, "price", 0, 0.2, 0.1, group="half")
 
 
-def test_rows_without_a_target_take_their_own_group_and_number_along() -> None:
+def test_rows_without_a_target_take_their_own_group_and_number_along(tmp_path: Path) -> None:
     streets = np.array([f"street {row // 3}" for row in range(ROWS)], object)
     table = prepare(RawColumn("street", TEXT, streets), group="street")
     assert table.row_numbers.tolist() == [row + 1 for row in range(ROWS) if row not in (3, 40)]
@@ -193,6 +193,10 @@ def test_rows_without_a_target_take_their_own_group_and_number_along() -> None:
     assert table.test_groups is not None
     equal = table.test_groups[:, None] == table.test_groups
     np.testing.assert_array_equal(equal, tested[:, None] == tested)
+    write_prepared_table(tmp_path, table)  # The groups of the training rows are kept, and stay in one fold.
+    learned, folds = streets[table.row_numbers[table.split.train] - 1], read_prepared_table(tmp_path).assign_folds(3, 0)
+    assert all(len(set(folds[learned == street])) == 1 for street in set(learned))
+    assert np.bincount(folds).min() >= len(learned) // 3 - 3
 
 
 def test_a_group_that_leaves_too_few_training_rows_is_refused() -> None:

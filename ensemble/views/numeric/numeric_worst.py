@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_diagnosis import compute_target_scores
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
+from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.errors import EnsembleError
 from ensemble.figures import chart_style
 from ensemble.figures.palette import MUTED_COLOR, Palette, member_color, member_opacity
@@ -135,7 +136,7 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
         "predicted less what is true.",
         key=f"numeric_worst{kind}_{order}",
         from_outside=True,
-        numbers=lambda: tabulate_errors(numbers, ranked),
+        numbers=lambda: _tabulate_errors(numbers, ranked),
         file=f"errors{kind}",
     )
 
@@ -156,7 +157,7 @@ def _rank_examples(numbers: EvaluatedNumbers, order: str) -> np.ndarray | None:
 
 def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataFrame:
     """A row an example: what is true, what is predicted, and by each of a few members."""
-    predicted, interval, errors = numbers.predicted, numbers.main_interval, tabulate_errors(numbers, chosen)
+    predicted, interval, errors = numbers.predicted, numbers.main_interval, _tabulate_errors(numbers, chosen)
     shown = {"true": "target", "predicted": "predicted", "error": "error", "error / spread": "error_over_spread"}
     rows = []
     for place, n in enumerate(chosen):
@@ -177,9 +178,10 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
     return pd.DataFrame(rows)
 
 
-def tabulate_errors(numbers: EvaluatedNumbers, chosen: NDArray[np.intp]) -> pd.DataFrame:
+def _tabulate_errors(numbers: EvaluatedNumbers, chosen: NDArray[np.intp]) -> pd.DataFrame:
     """Return one row per chosen example: what is true, what is predicted, and the error in its spread too."""
-    predicted, spread = numbers.predicted, numbers.predicted.compute_spread()
+    predicted = numbers.predicted
+    spread = None if isinstance(predicted, PointEnsemble) else predicted.compute_spread()
     columns = {"target": numbers.targets, "predicted": predicted.compute_mean()}
     columns["error"] = columns["predicted"] - columns["target"]
     if spread is not None:
@@ -283,7 +285,7 @@ def tabulate_member_numbers(
 VIEW = RegisteredView(
     "worst",
     "Worst examples",
-    "Examples with the largest errors",
+    "Examples with the largest errors, and training targets to check",
     build_numeric_worst,
     place=70,
     page_break=False,

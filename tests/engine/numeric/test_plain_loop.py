@@ -37,7 +37,7 @@ def draw_rows() -> TrainingRows:
     rng = np.random.default_rng(3)
     x = rng.normal(size=(ROWS, FEATURES)).astype(np.float32)
     y = x[:, 0] - 0.5 * x[:, 1] + rng.normal(size=ROWS) * 0.3 * np.exp(0.5 * x[:, 2])
-    return TrainingRows(x, y.astype(np.float32))
+    return TrainingRows(x, y.astype(np.float32), folds=np.arange(ROWS) % 2)
 
 
 def build_config(**more: Any) -> RegressionConfig:
@@ -81,8 +81,9 @@ def train_plainly(config: RegressionConfig, tx: optax.GradientTransformation) ->
         opt_state, losses = tx.init(params), []
         for _ in range(EPOCHS):
             rng, epoch_key = jax.random.split(rng)
-            order = np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), ROWS))
-            for start in range(0, ROWS - config.batch_size + 1, config.batch_size):
+            seen = np.flatnonzero(rows.folds != member % 2) if config.folds else np.arange(ROWS)
+            order = seen[np.asarray(jax.random.permutation(jax.random.fold_in(epoch_key, member), len(seen)))]
+            for start in range(0, len(seen) - config.batch_size + 1, config.batch_size):
                 batch = order[start : start + config.batch_size]
                 params, opt_state, nll = step(params, opt_state, rows.features[batch], rows.targets[batch])
                 losses.append(float(nll))
@@ -113,6 +114,7 @@ ADAMW = functools.partial(optax.adamw, b1=0.9, b2=0.999, eps=1e-8)
         variant({}, ADAMW(0.001, weight_decay=0.0), 1),
         ({"optimizer": "sgd", "learning_rate": 0.02, "beta": 0.5}, optax.sgd(0.02, 0.9), 2),
         ({"adversarial": 0.05}, ADAMW(0.001, weight_decay=0.0), 2),
+        ({"folds": 2}, ADAMW(0.001, weight_decay=0.0), 2),
         variant({"adversarial": 0.05}, ADAMW(0.001, weight_decay=0.0), 8),
         variant({"adversarial": 0.02, "optimizer": "sgd", "learning_rate": 0.02, "beta": 1.0}, optax.sgd(0.02, 0.9), 1),
     ],
@@ -214,3 +216,5 @@ def test_answers_of_as_many_rows_again_compile_nothing(
 def test_a_batch_larger_than_the_rows_is_refused() -> None:
     with pytest.raises(ConfigError, match="only 70 rows to learn from: choose at most 70"):
         NumericTrainer(build_config(batch_size=71), draw_rows(), choose_devices(1))
+    with pytest.raises(ConfigError, match="only 35 rows to learn from: choose at most 35"):
+        NumericTrainer(build_config(batch_size=36, folds=2), draw_rows(), choose_devices(1))
