@@ -1,6 +1,6 @@
 """Which epoch of a run is meant where none is named: one rule for screens, commands and files.
 
-Of a run that holds validation images out it is the epoch with the ensemble's lowest NLL on them;
+Of a run that holds validation images or rows out it is the epoch with the ensemble's lowest NLL on them;
 of any other the last one: never the best on the test images.
 """
 

@@ -136,7 +136,8 @@ def load_row_predictions(run: Run, train: NDArray[np.int64]) -> RowPredictions:
         arrays = read_arrays(run.path / TRAINING_PREDICTIONS_FILE, expected, 40 * len(train) + 8, need_checksum=True)
         predictions = RowPredictions(int(arrays.pop("epoch")), **arrays)
         _check_judged_numbers(predictions, train)
-        if not np.isfinite([predictions.mean, 1 / predictions.spread, predictions.nll]).all():
+        finite = np.isfinite([predictions.mean, predictions.spread, predictions.nll]).all()
+        if not (finite and (predictions.spread > 0).all()):
             raise DamagedFileError("a prediction is not a finite number, or has no spread")
     return predictions
 

@@ -90,6 +90,7 @@ class _TableDescription:
     test: Rows
     notes: list[str]
     ranges: dict[str, list[float]] = field(default_factory=dict)
+    has_train_groups: bool = False
     in_time_order: bool = False
 
     @property
@@ -227,7 +228,7 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
         write_arrays(folder / _TRAINING_GROUPS_FILE, {"groups": np.asarray(table.train_groups, np.int64)})
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
-    values["in_time_order"] = table.in_time_order
+    values |= {"has_train_groups": table.train_groups is not None, "in_time_order": table.in_time_order}
     write_json(folder / _DESCRIPTION_FILE, values)
 
 
@@ -263,8 +264,9 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         **{name: ExpectedArray((size,), "int64") for name, size in sizes.items()},
     }
     arrays, groups = _read_table_arrays(folder / _ARRAYS_FILE, expected), None
-    if (path := folder / _TRAINING_GROUPS_FILE).exists():
-        groups = _read_table_arrays(path, {"groups": ExpectedArray((said.train,), "int64")})["groups"]
+    if said.has_train_groups:
+        own = {"groups": ExpectedArray((said.train,), "int64")}
+        groups = _read_table_arrays(folder / _TRAINING_GROUPS_FILE, own)["groups"]
     parts = TableSplit(arrays["train"], arrays["validation"], arrays["test"])
     every = np.sort(np.concatenate([parts.train, parts.validation, parts.test]))
     if not np.array_equal(every, np.arange(rows)):

@@ -21,6 +21,7 @@ from tests.pages.hostile import NAME, WORDS, holes, literal
 from tests.pages.predictions_screen import opened, value
 from tests.pages.test_import_dialog import handed_in
 from tests.report.pages import Page
+from tests.runs.numeric.conftest import create_run
 from tests.views.test_numeric_views import MEAN, NOISE, TARGETS, build_ensemble, keep_run
 
 
@@ -74,6 +75,18 @@ def test_compare_shows_runs_that_predict_the_same_numbers() -> None:
     [answer] = [part.text for part in parts if isinstance(part, Paragraph) and part.role == "answer"]
     assert answer in said(at)
     assert len(at.dataframe) == len([part for part in parts if isinstance(part, Table)]) == 2
+
+
+def test_training_rows_of_a_run_with_folds_are_on_the_page_and_in_the_report() -> None:
+    run = runs.execute_run(create_run(members=4, folds=2, epochs=2).id)
+    at = opened(run.id, page="numbers", view="worst", examples="training")
+    numbers = evaluate_numeric_run(run)
+    summary = summarize_view(NUMERIC_VIEWS["worst"], numbers, {"examples": "training"})
+    figures = next(text for text in summarize_view(NUMERIC_VIEWS["answer"], numbers).evidence if "Cross-val" in text)
+    page = Page(render_report([run])).said
+    for sentence in (summary.answer, *summary.evidence, figures):
+        assert sentence in said(at).replace("  \n", " ")
+        assert sentence in page
 
 
 def test_a_damaged_run_is_reported_and_can_be_deleted_and_a_classification_run_links_to_inspect() -> None:

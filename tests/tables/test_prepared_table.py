@@ -197,6 +197,9 @@ def test_rows_without_a_target_take_their_own_group_and_number_along(tmp_path: P
     learned, folds = streets[table.row_numbers[table.split.train] - 1], read_prepared_table(tmp_path).assign_folds(3, 0)
     assert all(len(set(folds[learned == street])) == 1 for street in set(learned))
     assert np.bincount(folds).min() >= len(learned) // 3 - 3
+    (tmp_path / "training_groups.npz").unlink()
+    with pytest.raises(DataError, match=r"training_groups.npz cannot be read"):
+        read_prepared_table(tmp_path)
 
 
 def test_a_group_that_leaves_too_few_training_rows_is_refused() -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.errors import RunError
+from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.epoch_files import build_damaged_epoch_error, read_epoch_arrays
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.store import Run, require_regression_config
@@ -44,8 +45,7 @@ def _select_answering_epoch(run: Run, epoch: int | None = None) -> int:
     if not kept:
         raise RunError(f"The run “{run.id}” is {run.state} and has no members to ask yet.")
     if epoch is None:
-        best = run.status.best_epoch
-        return best if run.status.best_on == "validation" and best in kept else kept[-1]
+        return select_default_epoch(run, kept)
     if epoch not in kept:
         raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: it has {', '.join(map(str, kept))}.")
     return epoch

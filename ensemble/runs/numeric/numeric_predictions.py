@@ -13,6 +13,7 @@ from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.datasets.example_details import clean_details, read_details, write_details
 from ensemble.errors import RunError
+from ensemble.runs.epoch_choice import select_default_epoch
 from ensemble.runs.epoch_files import (
     build_damaged_epoch_error,
     locate_epoch_file,
@@ -179,7 +180,4 @@ def select_numeric_epoch(run: Run, epoch: int | None = None) -> int:
         if epoch not in kept:
             raise RunError(f"The run “{run.id}” has no epoch {epoch}: it has {', '.join(map(str, kept))}.")
         return epoch
-    best = run.status.best_epoch
-    if run.status.best_on == "validation" and best in kept:
-        return best
-    return kept[-1]
+    return select_default_epoch(run, kept)

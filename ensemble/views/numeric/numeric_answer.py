@@ -45,21 +45,20 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
     settings = numbers.run.settings if numbers.run else None
     if settings is not None and settings.folds:
         yield Paragraph(describe_folds(settings.folds, "row"), "evidence")
-        for sentence in _list_cross_validation_sentences(numbers):
-            yield Paragraph(sentence, "evidence")
+        yield Paragraph(_describe_cross_validation(numbers), "evidence")
 
 
-def _list_cross_validation_sentences(numbers: EvaluatedNumbers) -> list[str]:
-    """Cross-validated figures and who computed them, or why there are none."""
+def _describe_cross_validation(numbers: EvaluatedNumbers) -> str:
+    """Describe the cross-validated figures of a run with folds, or why there are none."""
     assert numbers.run
     try:
         rows = numbers.training_rows
     except EnsembleError as error:
-        return [str(error)]
+        return str(error)
     if rows is None:
-        return [explain_missing_predictions(numbers.run)]
-    judges = describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)
-    return [words.describe_cross_validation(rows.rmse, rows.nll, rows.numbers.n, numbers.unit), f"{judges}."]
+        return explain_missing_predictions(numbers.run)
+    figures = words.describe_cross_validation(rows.rmse, rows.nll, rows.numbers.n, numbers.unit)
+    return f"{figures} {describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)}."
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:

@@ -40,8 +40,6 @@ _ORDER_CHOICE = Choice(
     "Furthest off by the number; most surprising by the error over the predicted spread; most "
     "disputed where the members differ most.",
 )
-
-
 _SPLIT_CHOICE = Choice(
     "examples",
     "Rows",
@@ -105,11 +103,11 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
         return
     ranked = np.argsort(-scores, kind="stable")
     chosen = ranked[:count]
-    title = f"{_ORDERS[order]} · {numbers.source}"
+    heading = f"{_ORDERS[order]}{' training rows' if judges else ''}"
     yield Figures.single(
         Figure(
             label="",
-            alt=f"{_ORDERS[order]}: "
+            alt=f"{heading}: "
             + ", ".join(numbers.example_names[n] for n in chosen)
             + "; what each member predicts, less what is true",
             explanation="Each member’s number and its spread, less what is true; the ensemble is the bar.",
@@ -120,7 +118,7 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
                 names=numbers.example_names,
                 member_names=numbers.member_names,
                 unit=numbers.unit,
-                title=title,
+                title=f"{heading} · {numbers.source}",
                 palette=palette,
             ),
             key=f"numeric_worst{kind}",
@@ -130,7 +128,7 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
         )
     )
     yield Table(
-        f"{_ORDERS[order]}: the numbers",
+        f"{heading}: the numbers",
         tabulate_examples(numbers, chosen),
         note="Each member’s number, with its standard deviation where it gives one. The error is what is "
         "predicted less what is true.",

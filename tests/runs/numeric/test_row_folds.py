@@ -12,7 +12,7 @@ from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs import Run
 from ensemble.runs.numeric.numeric_answers import load_row_predictor
-from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
+from ensemble.runs.numeric.numeric_launch import create_numeric_run, create_run_with_table, prepare_numeric_table
 from ensemble.runs.training import fold_predictions
 from ensemble.runs.training_predictions import TRAINING_PREDICTIONS_FILE, has_training_predictions, load_row_predictions
 from ensemble.tables.prepared_table import read_prepared_table
@@ -177,6 +177,15 @@ def test_settings_that_do_not_go_together_are_refused(settings: dict[str, Any], 
 def test_folds_that_a_table_cannot_fill_are_refused_before_a_run_is_made() -> None:
     with pytest.raises(ConfigError, match="fill only 1: choose fewer folds"):
         prepare_numeric_table(build_config(folds=3), build_table(20), "price", group="city")
+
+
+def test_a_trial_of_a_sweep_has_the_folds_of_the_table_that_it_copies(runs_of_one_test: Path) -> None:
+    config = build_config(folds=3)
+    own = create_numeric_run(config, prepare_numeric_table(config, build_table(), "price", group="area"))
+    first, second = (read_prepared_table(run.path) for run in (own, create_run_with_table(config, own.path)))
+    assert first.train_groups is not None
+    np.testing.assert_array_equal(second.train_groups, first.train_groups)
+    np.testing.assert_array_equal(second.assign_folds(3, 0), first.assign_folds(3, 0))
 
 
 def test_a_batch_is_at_most_the_rows_that_a_member_learns_from(runs_of_one_test: Path) -> None:
