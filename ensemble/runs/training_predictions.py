@@ -81,16 +81,16 @@ def explain_missing_predictions(run: Run) -> str:
     noun, judged = ("row", "targets") if run.task == REGRESSION else ("image", "labels")
     if run.settings is None or not run.settings.folds:
         return (
-            f"Every member has learnt from every training {noun}: to have their {judged} judged by "
+            f"Every member has learned from every training {noun}. To have their {judged} judged by "
             "members that have not, launch a run with folds."
         )
     if run.active:
-        return f"The {judged} of its training {noun}s are judged when the training is over."
+        return f"The {judged} of its training {noun}s are judged when training ends."
     if run.can_resume:
-        return f"The {judged} of its training {noun}s are judged when the training is over: resume it."
+        return f"The {judged} of its training {noun}s are judged when training ends: resume it."
     return (
-        f"What its members said of the training {noun}s is not in its folder "
-        f"({TRAINING_PREDICTIONS_FILE}): train it anew."
+        f"What its members say of the training {noun}s is missing from its folder "
+        f"({TRAINING_PREDICTIONS_FILE}): train it again."
     )
 
 
@@ -150,7 +150,7 @@ def _explain_unreadable(run: Run, noun: str) -> Iterator[None]:
         why = getattr(error, "strerror", None) or error
         raise RunError(
             f"What the members of “{run.id}” say of its training {noun}s cannot be read from "
-            f"{TRAINING_PREDICTIONS_FILE} in its folder ({why}): look at its test {noun}s, or train it anew."
+            f"{TRAINING_PREDICTIONS_FILE} in its folder ({why}): look at its test {noun}s, or train it again."
         ) from error
 
 

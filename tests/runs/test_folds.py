@@ -126,7 +126,7 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     assert (*judged.fold_shares.shares, judged.fold_shares.p_value) == (*expected.shares, expected.p_value)
     assert "1,167 training digits" in training.answer
     assert training.evidence[1].startswith(
-        "Each is judged by the members that never learnt from it, 1 to 2 of 4, after epoch "
+        "Each is judged by the members that never learned from it, 1 to 2 of 4, after epoch "
         f"{ended.status.best_epoch}: they agree with "
     )
     stored = load_training_predictions(ended)
@@ -153,7 +153,7 @@ def test_the_view_judges_test_and_training_images(ended: Run) -> None:
     assert values["number"].tolist() == stored.numbers[judged.errors.order].tolist()
     assert values["members"].tolist() == stored.judges[judged.errors.order].tolist()
     answer = summarize_view(VIEWS["answer"], epoch)
-    assert "Each member learnt from 2/3 of the training digits" in " ".join(answer.evidence)
+    assert "Each member learned from 2/3 of the training digits" in " ".join(answer.evidence)
 
 
 @pytest.mark.usefixtures("at_home")
@@ -173,14 +173,14 @@ def test_what_is_damaged_or_missing_is_said(ended: Run) -> None:
     kept = file.read_bytes()
     try:
         file.write_bytes(kept[:-300])
-        with pytest.raises(RunError, match="look at its test images, or train it anew"):
+        with pytest.raises(RunError, match="look at its test images, or train it again"):
             load_training_predictions(ended)
         view = summarize_view(VIEWS["labels"], evaluate_epoch(ended), {"images": "training"})
         assert not view.available
         file.unlink()
         view = summarize_view(VIEWS["labels"], evaluate_epoch(ended))
-        assert view.paragraphs[-1].text.endswith("(training_predictions.npz): train it anew.")
-        with pytest.raises(RunError, match="is not in its folder"):
+        assert view.paragraphs[-1].text.endswith("(training_predictions.npz): train it again.")
+        with pytest.raises(RunError, match="is missing from its folder"):
             judge_run_labels(ended, "training")
     finally:
         file.write_bytes(kept)

@@ -61,4 +61,4 @@ def test_folds_and_judges_are_listed_from_the_fewest_to_the_most() -> None:
     text = words.explain_fold_conflict(FoldShares(np.array([0.05, 0.012, 0.21]), 1e-9), "image")
     assert text.startswith("From 1.2 % of the labels in one fold to 21.0 % in another, ")
     text = describe_judges(np.array([3, 2, 4]), 5, 7)
-    assert text == "Each is judged by the members that never learnt from it, 2 to 4 of 5, after epoch 7"
+    assert text == "Each is judged by the members that never learned from it, 2 to 4 of 5, after epoch 7"

@@ -267,8 +267,8 @@ def describe_training_copies(copies: int | None, n: int, noun: str) -> str:
 
 def describe_folds(folds: int, noun: str) -> str:
     return (
-        f"Each member learnt from {folds - 1}/{folds} of the training {pluralize_noun(noun)}: "
-        "without folds each would have seen all."
+        f"Each member learned from {folds - 1}/{folds} of the training {pluralize_noun(noun)}; "
+        "without folds each would have seen all of them."
     )
 
 
@@ -282,7 +282,7 @@ def describe_judges(judges: NDArray[np.integer[Any]], members: int, epoch: int) 
     """
     low, high = int(judges.min()), int(judges.max())
     count = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"Each is judged by the members that never learnt from it, {count} of {members:,}, after epoch {epoch:,}"
+    return f"Each is judged by the members that never learned from it, {count} of {members:,}, after epoch {epoch:,}"
 
 
 def describe_training_variance(variance: TrainingVariance | None, n: int, noun: str) -> str:

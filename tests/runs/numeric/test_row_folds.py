@@ -102,9 +102,9 @@ def test_views_show_cross_validated_figures_and_targets_to_check(ended: Run) -> 
     assert numbers.training_rows.rmse == pytest.approx((np.sqrt(squared.mean()), low, high))
     assert numbers.training_rows.nll == pytest.approx((stored.nll.mean(), *mean_interval(stored.nll)))
     evidence = " ".join(summarize_view(NUMERIC_VIEWS["answer"], numbers).evidence)
-    assert "Each member learnt from 2/3 of the training rows" in evidence
+    assert "Each member learned from 2/3 of the training rows" in evidence
     assert f"Cross-validated on the {len(squared)} training rows: RMSE " in evidence
-    judges = f"by the members that never learnt from it, 1 to 2 of 5, after epoch {stored.epoch}."
+    judges = f"by the members that never learned from it, 1 to 2 of 5, after epoch {stored.epoch}."
     assert judges in evidence
     view = summarize_view(NUMERIC_VIEWS["worst"], numbers, {"examples": "training", "worst": "surprise"})
     assert "training rows furthest off" in view.answer
@@ -147,7 +147,7 @@ def test_damaged_and_missing_predictions_are_reported(ended: Run) -> None:
     kept = file.read_bytes()
     try:
         file.write_bytes(kept[:-300])
-        with pytest.raises(RunError, match="look at its test rows, or train it anew"):
+        with pytest.raises(RunError, match="look at its test rows, or train it again"):
             load_row_predictions(ended, read_prepared_table(ended.path).split.train)
         assert not summarize_view(
             NUMERIC_VIEWS["worst"], evaluate_numeric_run(ended), {"examples": "training"}
@@ -157,7 +157,7 @@ def test_damaged_and_missing_predictions_are_reported(ended: Run) -> None:
         file.unlink()
         for view in ("answer", "worst"):
             told = summarize_view(NUMERIC_VIEWS[view], evaluate_numeric_run(ended)).to_text()
-            assert "What its members said of the training rows is not in its folder" in told
+            assert "What its members say of the training rows is missing from its folder" in told
     finally:
         file.write_bytes(kept)
 
