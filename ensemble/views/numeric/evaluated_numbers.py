@@ -34,6 +34,7 @@ from ensemble.analysis.numeric.numeric_evaluation import (
     evaluate_numbers,
 )
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
+from ensemble.errors import RunError
 from ensemble.runs.history import list_prediction_epochs
 from ensemble.runs.numeric.numeric_predictions import (
     NumericCurve,
@@ -43,9 +44,15 @@ from ensemble.runs.numeric.numeric_predictions import (
     select_numeric_epoch,
 )
 from ensemble.runs.store import Run, list_regression_member_names
-from ensemble.runs.training_predictions import RowPredictions, has_training_predictions, load_row_predictions
+from ensemble.runs.training_predictions import (
+    RowPredictions,
+    explain_missing_predictions,
+    has_training_predictions,
+    load_row_predictions,
+)
 from ensemble.tables.prepared_table import read_prepared_table, read_table_description
 from ensemble.wording.run_names import format_run_name
+from ensemble.wording.verdicts.ensemble_gain import describe_judges
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +143,16 @@ class EvaluatedNumbers:
         return read_numeric_curve(self.run, self.epoch) if self.run else None
 
     @cached_property
-    def training_rows(self) -> "_TrainingRows | None":
-        """The training rows, predicted by members that left them out; None unless the run has folds and is over.
+    def training_rows(self) -> "_TrainingRows":
+        """The training rows of a run, predicted by members that left them out.
 
         Raises:
-          RunError: the predictions cannot be read.
+          RunError: the run has no folds or is not over, or the predictions cannot be read.
           DataError: the table cannot be read.
         """
-        if self.run is None or not has_training_predictions(self.run):
-            return None
+        assert self.run
+        if not has_training_predictions(self.run):
+            raise RunError(explain_missing_predictions(self.run))
         table = read_prepared_table(self.run.path)
         stored = load_row_predictions(self.run, table.split.train)
         numbers = EvaluatedNumbers(
@@ -160,7 +168,9 @@ class EvaluatedNumbers:
             group_column=select_groups(table.train_groups, np.searchsorted(table.split.train, stored.numbers)),
             in_time_order=table.in_time_order,
         )
-        return _TrainingRows(numbers, stored)
+        return _TrainingRows(
+            numbers, stored, f"{describe_judges(stored.judges, self.run.config.members, stored.epoch)}."
+        )
 
     @cached_property
     def main_interval(self) -> tuple[float, tuple[Doubles, Doubles]] | None:
@@ -186,10 +196,12 @@ class _TrainingRows:
     Attributes:
       numbers: the rows, as if the mixture of those members were one member.
       stored: what was kept of them.
+      judges: the sentence that says which members those are.
     """
 
     numbers: EvaluatedNumbers
     stored: RowPredictions
+    judges: str
 
     @property
     def rmse(self) -> tuple[float, float, float]:

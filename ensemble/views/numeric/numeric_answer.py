@@ -4,14 +4,13 @@ import pandas as pd
 
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
 from ensemble.errors import EnsembleError
-from ensemble.runs.training_predictions import explain_missing_predictions
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
-from ensemble.wording.verdicts.ensemble_gain import describe_folds, describe_judges
+from ensemble.wording.verdicts.ensemble_gain import describe_folds
 
 _FIGURES_NOTE = (
     "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
@@ -50,15 +49,11 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
 
 def _describe_cross_validation(numbers: EvaluatedNumbers) -> str:
     """Describe the cross-validated figures of a run with folds, or why there are none."""
-    assert numbers.run
     try:
         rows = numbers.training_rows
     except EnsembleError as error:
         return str(error)
-    if rows is None:
-        return explain_missing_predictions(numbers.run)
-    figures = words.describe_cross_validation(rows.rmse, rows.nll, rows.numbers.n, numbers.unit)
-    return f"{figures} {describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)}."
+    return f"{words.describe_cross_validation(rows.rmse, rows.nll, rows.numbers.n, numbers.unit)} {rows.judges}"
 
 
 def build_numeric_figures(numbers: EvaluatedNumbers) -> View:

@@ -23,7 +23,6 @@ from ensemble.wording import numeric_predictions as words
 from ensemble.wording.escaping import escape_plotly_text
 from ensemble.wording.formats import format_significant, pluralize_noun
 from ensemble.wording.numeric_predictions import format_with_unit
-from ensemble.wording.verdicts.ensemble_gain import describe_judges
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -72,10 +71,7 @@ def _build_training_rows(numbers: EvaluatedNumbers, order: str) -> View:
     except EnsembleError as error:
         yield Paragraph(str(error), "unavailable")
         return
-    assert numbers.run
-    assert rows
-    judges = describe_judges(rows.stored.judges, numbers.run.config.members, rows.numbers.epoch)
-    yield from _build_rows(rows.numbers, order, f" {judges}.")
+    yield from _build_rows(rows.numbers, order, rows.judges)
 
 
 def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View:
@@ -90,10 +86,8 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
         f"{formats.format_percent(share, figures=2)} of the squared error.",
         "answer",
     )
-    yield Paragraph(
-        f"{formats.format_percent(count / numbers.n, figures=2)} of {formats.format_count(numbers.n, noun)}.{judges}",
-        "evidence",
-    )
+    part = f"{formats.format_percent(count / numbers.n, figures=2)} of {formats.format_count(numbers.n, noun)}."
+    yield Paragraph(f"{part} {judges}".rstrip(), "evidence")
     if suspects := [numbers.example_names[n] for n in numbers.suspects]:
         yield Paragraph(words.describe_suspect_targets(suspects), "evidence")
     scores = _rank_examples(numbers, order)

@@ -98,7 +98,6 @@ def test_views_show_cross_validated_figures_and_targets_to_check(ended: Run) -> 
     numbers, stored = evaluate_numeric_run(ended), load_row_predictions(ended, table.split.train)
     squared = (table.targets[stored.numbers] - stored.mean) ** 2
     low, high = np.sqrt(mean_interval(squared))
-    assert numbers.training_rows
     assert numbers.training_rows.rmse == pytest.approx((np.sqrt(squared.mean()), low, high))
     assert numbers.training_rows.nll == pytest.approx((stored.nll.mean(), *mean_interval(stored.nll)))
     evidence = " ".join(summarize_view(NUMERIC_VIEWS["answer"], numbers).evidence)
