@@ -20,7 +20,9 @@ from ensemble.runs.numeric.numeric_predictions import (
     select_numeric_epoch,
 )
 from ensemble.runs.status import Status
+from ensemble.runs.training_predictions import load_row_predictions
 from ensemble.tables.prepared_table import read_prepared_table
+from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 from tests.runs.groups.inline import InlineTasks, arrays, follow
 from tests.runs.numeric.conftest import build_config, create_run
 
@@ -175,6 +177,18 @@ def test_a_member_that_diverges_is_kept_out_and_said(
     assert last["set_aside"] == [1]
     assert last["test_rmse"][1] is None
     assert None not in last["test_rmse"][::2]
+
+
+def test_rows_whose_judges_all_diverged_are_not_judged(
+    lose_members: Callable[[list[int]], None], runs_of_one_test: Path
+) -> None:
+    lose_members([1])
+    run = train(create_run(folds=3))
+    table = read_prepared_table(run.path)
+    stored, folds = load_row_predictions(run, table.split.train), table.assign_folds(3, run.config.split_seed)
+    np.testing.assert_array_equal(stored.numbers, table.split.train[folds != 1])
+    assert (stored.judges == 1).all()
+    assert evaluate_numeric_run(run).training_rows.numbers.n == len(stored.numbers)
 
 
 def test_all_that_diverge_end_the_run(lose_members: Callable[[list[int]], None], runs_of_one_test: Path) -> None:
