@@ -15,8 +15,10 @@ from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.network_probe import check_own_network
 from ensemble.runs.numeric.numeric_launch import prepare_numeric_table
+from ensemble.sweeps.best_trials import judge_best_trial
 from ensemble.sweeps.search_space import ValueList
 from ensemble.sweeps.settings import DEFAULT_VALIDATION
+from ensemble.wording.verdicts.best_trial import list_best_trial_sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +60,17 @@ class Sweep:
         """The run of the best trial by the first objective; None before one is complete."""
         found = sweeps.find_best_trial(self.stored)
         return open_stored_run(runs.find_run(found.run_id)) if found else None
+
+    @property
+    def verdict(self) -> str:
+        """Which settings are best, a sentence per line; "" before it has ended.
+
+        The evidence is of the validation images or rows; the last lines are the best trial's test figures.
+        """
+        stored, trials = self.stored, self.trials
+        if stored.active or (found := sweeps.find_best_trial(stored, trials) if trials else None) is None:
+            return ""
+        return "\n".join(list_best_trial_sentences(stored, found, judge_best_trial(stored, trials)))
 
     def to_frame(self) -> "pd.DataFrame":
         """A row a trial: its state, its run, each setting that is searched, each objective."""

@@ -28,14 +28,11 @@ from ensemble.sweeps.selected_members import list_member_sources
 from ensemble.sweeps.selection import create_hyper_deep_ensemble
 from ensemble.sweeps.settings import DEFAULT_VALIDATION
 from ensemble.sweeps.store import requeue_sweep
+from ensemble.sweeps.test_figures import measure_test_figures
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.wording import formats
 from ensemble.wording.verdicts import best_trial as words
-from ensemble.wording.verdicts.settings_verdict import (
-    describe_settings_verdict,
-    list_settings_evidence,
-    serialize_settings_verdict,
-)
+from ensemble.wording.verdicts.settings_verdict import serialize_settings_verdict
 
 _SWEEP_OPTION_FIELDS = ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
 
@@ -228,7 +225,7 @@ def _run_queued_sweep(queued: Sweep, as_json: bool) -> None:
     evidence = judge_best_trial(done, trials)
     if (best := sweeps.find_best_trial(done, trials)) and not as_json:
         print_line(_describe_best_trial(done, best), err=True)
-        for sentence in _list_best_trial_sentences(done, best, evidence):
+        for sentence in words.list_best_trial_sentences(done, best, evidence):
             print_line(sentence, err=True)
     exit_with_result(done.state, done.message, summarize_sweep(done, trials, evidence))
 
@@ -264,18 +261,6 @@ def _describe_best_trial(sweep: Sweep, best: Trial) -> str:
     return f"{found} (each trained {repeats} times, judged by the mean), runs {run_ids}."
 
 
-def _list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
-    goal = sweep.config.objective_names[0]
-    ends = list_edge_settings(sweep.config.search_axes, best.params)
-    verdict = judge_trials(evidence, goal) if evidence else None
-    sentences = [
-        *([describe_settings_verdict(verdict), *list_settings_evidence(verdict, "image")] if verdict else []),
-        words.describe_selection_optimism(evidence, goal),
-        words.describe_edge_settings(ends),
-    ]
-    return list(filter(None, sentences))
-
-
 def summarize_sweep(
     sweep: Sweep, trials: list[Trial] | None = None, evidence: BestTrialEvidence | None = None
 ) -> dict[str, Any]:
@@ -288,7 +273,12 @@ def summarize_sweep(
     """
     trials = sweeps.read_trials(sweep) if trials is None else trials
     best = sweeps.find_best_trial(sweep, trials)
-    verdict = judge_trials(evidence, sweep.config.objective_names[0]) if evidence else None
+    summary: dict[str, Any] = {}
+    if evidence:
+        verdict, noun = judge_trials(evidence, sweep.config.objective_names[0]), words.get_example_noun(sweep)
+        summary = serialize_settings_verdict(verdict, noun) or {}
+        summary["evidence"] = words.list_trial_evidence(evidence, verdict, noun)
+    second = evidence.next if evidence else None
     return {
         "study": sweep.id,
         "state": sweep.state,
@@ -298,7 +288,14 @@ def summarize_sweep(
         "pareto": [pareto_trial.number for pareto_trial in sweeps.find_pareto_trials(sweep, trials)],
         "not_shown_worse": [trial.number for trial in evidence.equivalent] if evidence else None,
         "optimism": evidence.optimism if evidence else None,
-        "verdict": serialize_settings_verdict(verdict, "image"),
+        "next": second
+        and {"number": second.trial.number, "difference": second.difference, "low": second.low, "high": second.high},
+        "groups": evidence.groups if evidence else None,
+        "verdict": summary or None,
+        "test": {
+            figure.metric: {name: getattr(figure, name) for name in ("mean", "low", "high", "trainings", "examples")}
+            for figure in (measure_test_figures(best) if best else ())
+        },
         "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},
     }
 

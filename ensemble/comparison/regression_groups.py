@@ -18,6 +18,7 @@ from ensemble.comparison.settings_verdict import (
     JudgedGroup,
     SettingsVerdict,
     count_more_seeds,
+    find_shared_sweep,
     judge_settings,
     list_training_seconds,
 )
@@ -171,7 +172,7 @@ def _judge_groups(
         return None
     worse = {keys[1] if difference.sign > 0 else keys[0] for keys, difference in differences.items() if difference.sign}
     values = {each.group.key: each.losses[loss] for each in groups}
-    return judge_settings(
+    verdict = judge_settings(
         [
             JudgedGroup(
                 key=each.group.key,
@@ -192,3 +193,4 @@ def _judge_groups(
         count_more_seeds=functools.partial(count_more_seeds, values, SIGNIFICANCE_LEVEL / max(1, tests)),
         baseline=baseline,
     )
+    return replace(verdict, sweep=find_shared_sweep([run for each in groups for run in each.runs]))

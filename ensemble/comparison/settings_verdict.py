@@ -61,7 +61,7 @@ class SettingsVerdict:
     """Which of several settings are best by one metric.
 
     Attributes:
-      metric: "nll" or "rmse" (lower is better), or "accuracy" (higher is better).
+      metric: "nll", "rmse" or "crps" (lower is better), or "accuracy" (higher is better).
       split: "test" or "validation", the images that it rests on.
       images: their number.
       groups: at least two, in the order in which they were given.
@@ -203,8 +203,13 @@ def judge_run_groups(
         cost_unit=unit,
         baseline=baseline,
     )
-    shared_tags = set.intersection(*(set(run.tags) for _, runs in groups for run, _ in runs))
-    return replace(verdict, sweep=next((tag for tag in sorted(shared_tags) if is_sweep_tag(tag)), ""))
+    return replace(verdict, sweep=find_shared_sweep([run for _, runs in groups for run, _ in runs]))
+
+
+def find_shared_sweep(runs: Sequence[Run]) -> str:
+    """The id of the sweep that all runs are trials of; "" if there is none."""
+    shared_tags = set.intersection(*(set(run.tags) for run in runs))
+    return next((tag for tag in sorted(shared_tags) if is_sweep_tag(tag)), "")
 
 
 def list_training_seconds(runs: Sequence[Run]) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ def judge_trials(evidence: BestTrialEvidence, metric: str) -> SettingsVerdict:
 
     Args:
       evidence: from `judge_best_trial`.
-      metric: the sweep's first objective, "nll" or "accuracy".
+      metric: the sweep's first objective, one that is judged example by example.
     """
     trials = evidence.compared
     pairs = len(trials) * (len(trials) - 1) // 2

@@ -65,8 +65,12 @@ class StoredConfig:
     numbers: Any = None
 
 
-def find_run_folder(run_id: str) -> Path:
+def find_run_folder(run_id: str, noun: str = "run") -> Path:
     """The folder of a run that exists.
+
+    Args:
+      run_id: its id.
+      noun: what people call it: "run", or "sweep".
 
     Raises:
       UnknownRunError: not an id, or no such run.
@@ -84,7 +88,7 @@ def find_run_folder(run_id: str) -> Path:
         else:
             return folder
     short_id = run_id if len(run_id) <= 40 else run_id[:40] + "…"
-    raise UnknownRunError(f"There is no run “{short_id}”. It may have been deleted: choose another.")
+    raise UnknownRunError(f"There is no {noun} “{short_id}”. It may have been deleted: choose another.")
 
 
 def is_run_id(text: str) -> bool:

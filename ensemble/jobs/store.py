@@ -225,7 +225,7 @@ class JobStore(BaseJobStore[JobT], Generic[JobT, ConfigT, ParsedT]):
           UnknownRunError: there is none of this kind.
           RunError: its files cannot be read.
         """
-        folder = find_run_folder(job_id)
+        folder = find_run_folder(job_id, self.noun)
         try:
             parsed_config = self._known(folder, (folder / "config.json").stat().st_mtime_ns)
             return self.read_job(folder, parsed_config)

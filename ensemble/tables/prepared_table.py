@@ -1,7 +1,7 @@
 """A table made ready to be learnt from, and its files in a run's folder: plain arrays and JSON.
 
-`table.npz` holds the rows as a network sees them, `table.json` how they came to be, so that a run
-goes on, and answers for new rows, without the file that it was made of.
+`table.npz` holds the rows as a network sees them, `table.json` how they came to be, `table_groups.npz`
+their groups if they have any, so that a run goes on, and answers for new rows, without the file that it was made of.
 """
 
 import hashlib
@@ -26,11 +26,7 @@ from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
 
-TABLE_FILES = _ARRAYS_FILE, _TRAINING_GROUPS_FILE, _DESCRIPTION_FILE = (
-    "table.npz",
-    "training_groups.npz",
-    "table.json",
-)
+TABLE_FILES = _ARRAYS_FILE, _GROUPS_FILE, _DESCRIPTION_FILE = "table.npz", "table_groups.npz", "table.json"
 MOST_ROWS = 1_000_000
 _MOST_TEST_ROWS = 200_000  # what every screen can show
 Rows = Annotated[int, NumberRange(0, MOST_ROWS)]
@@ -48,8 +44,7 @@ class PreparedTable:
       row_numbers: (N,) int64, which row of the file each is, from 1, the header not counted.
       split: which of the N are learnt from, chosen by and tested on.
       notes: what was assumed, in sentences.
-      test_groups: the group of each test row by the column of groups, from 0; None without one,
-        and for a table that was read from a run's folder.
+      groups: (N,), the group of each row by the column of groups, from 0; None without one.
       train_groups: the group of each training row, by the column of groups and exact copies, from 0;
         None if rows are independent.
       in_time_order: whether rows are in time order, so that the last ones are tested on.
@@ -62,7 +57,7 @@ class PreparedTable:
     row_numbers: NDArray[np.int64]
     split: TableSplit
     notes: tuple[str, ...]
-    test_groups: Groups | None = None
+    groups: Groups | None = None
     train_groups: Groups | None = None
     in_time_order: bool = False
 
@@ -90,7 +85,7 @@ class _TableDescription:
     test: Rows
     notes: list[str]
     ranges: dict[str, list[float]] = field(default_factory=dict)
-    has_train_groups: bool = False
+    group_arrays: list[str] = field(default_factory=list)
     in_time_order: bool = False
 
     @property
@@ -190,7 +185,7 @@ def prepare_table(
         row_numbers=kept + 1,
         split=parts,
         notes=(*table.notes, *column_notes, *notes),
-        test_groups=select_groups(groups, parts.test),
+        groups=groups,
         train_groups=select_groups(joined, parts.train),
         in_time_order=in_time_order,
     )
@@ -224,11 +219,13 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
             test=table.split.test,
         ),
     )
-    if table.train_groups is not None:  # In a file of its own: `read_table_fingerprint` is of rows and split alone.
-        write_arrays(folder / _TRAINING_GROUPS_FILE, {"groups": np.asarray(table.train_groups, np.int64)})
+    each = {"groups": table.groups, "train_groups": table.train_groups}
+    groups = {name: np.asarray(values, np.int64) for name, values in each.items() if values is not None}
+    if groups:  # In a file of its own: `read_table_fingerprint` is of rows and split alone.
+        write_arrays(folder / _GROUPS_FILE, groups)
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
-    values |= {"has_train_groups": table.train_groups is not None, "in_time_order": table.in_time_order}
+    values |= {"group_arrays": list(groups), "in_time_order": table.in_time_order}
     write_json(folder / _DESCRIPTION_FILE, values)
 
 
@@ -263,10 +260,11 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         "row_numbers": ExpectedArray((rows,), "int64"),
         **{name: ExpectedArray((size,), "int64") for name, size in sizes.items()},
     }
-    arrays, groups = _read_table_arrays(folder / _ARRAYS_FILE, expected), None
-    if said.has_train_groups:
-        own = {"groups": ExpectedArray((said.train,), "int64")}
-        groups = _read_table_arrays(folder / _TRAINING_GROUPS_FILE, own)["groups"]
+    arrays, groups = _read_table_arrays(folder / _ARRAYS_FILE, expected), dict[str, NDArray[Any]]()
+    if said.group_arrays:
+        lengths = {"groups": rows, "train_groups": said.train}
+        own = {name: ExpectedArray((lengths[name],), "int64") for name in said.group_arrays if name in lengths}
+        groups = _read_table_arrays(folder / _GROUPS_FILE, own)
     parts = TableSplit(arrays["train"], arrays["validation"], arrays["test"])
     every = np.sort(np.concatenate([parts.train, parts.validation, parts.test]))
     if not np.array_equal(every, np.arange(rows)):
@@ -279,7 +277,8 @@ def read_prepared_table(folder: Path) -> PreparedTable:
         row_numbers=arrays["row_numbers"],
         split=parts,
         notes=tuple(said.notes),
-        train_groups=groups,
+        groups=groups.get("groups"),
+        train_groups=groups.get("train_groups"),
         in_time_order=said.in_time_order,
     )
 

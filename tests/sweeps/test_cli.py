@@ -93,7 +93,7 @@ def test_ctrl_c_stops_it_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
         (SHARED, 2, "Give a setting to search"),
         ([*SPACE, "--resume", "sweep-0101-000000"], 2, "uses the sweep's own settings"),
         (["--resume", "sweep-0101-000000", "--list"], 2, "Choose one"),
-        (["--resume", "sweep-0101-000000"], 1, "There is no run"),
+        (["--resume", "sweep-0101-000000"], 1, "There is no sweep"),
         (["--enlarge", "sweep-0101-000000"], 2, "give --trials"),
         (["--space", "rate=1,2"], 2, "space names 'rate'"),
         ([*SPACE, "--objective", "test_nll"], 2, "nll"),

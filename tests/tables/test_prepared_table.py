@@ -172,8 +172,8 @@ def test_copies_and_groups_stay_in_one_part_of_the_split() -> None:
     assert "patient = p0" not in grouped.encoding.feature_names
     groups = [set((grouped.row_numbers[rows] - 1) // 8) for rows in vars(grouped.split).values()]
     assert sum(map(len, groups)) == len(set.union(*groups)) == 20
-    assert grouped.test_groups is not None
-    assert int(grouped.test_groups.max()) + 1 == len(groups[2])
+    assert grouped.groups is not None
+    assert len(set(grouped.groups[grouped.split.test])) == len(groups[2])
     two = RawColumn("half", TEXT, np.array(["a", "b"] * 80, object))
     halves = RawTable("g.csv", 160, (fresh, columns[1], two))
     with pytest.raises(ConfigError, match="form 2 groups, and 3 are needed"):
@@ -190,15 +190,17 @@ def test_rows_without_a_target_take_their_own_group_and_number_along(tmp_path: P
         own, other = (set(streets[table.row_numbers[part] - 1]) for part in (rows, others))
         assert not own & other
     tested = streets[table.row_numbers[table.split.test] - 1]
-    assert table.test_groups is not None
-    equal = table.test_groups[:, None] == table.test_groups
-    np.testing.assert_array_equal(equal, tested[:, None] == tested)
-    write_prepared_table(tmp_path, table)  # The groups of the training rows are kept, and stay in one fold.
-    learned, folds = streets[table.row_numbers[table.split.train] - 1], read_prepared_table(tmp_path).assign_folds(3, 0)
+    write_prepared_table(tmp_path, table)
+    read = read_prepared_table(tmp_path)
+    assert read.groups is not None
+    tested_groups = read.groups[table.split.test]
+    np.testing.assert_array_equal(tested_groups[:, None] == tested_groups, tested[:, None] == tested)
+    # The groups of the training rows stay in one fold.
+    learned, folds = streets[table.row_numbers[table.split.train] - 1], read.assign_folds(3, 0)
     assert all(len(set(folds[learned == street])) == 1 for street in set(learned))
     assert np.bincount(folds).min() >= len(learned) // 3 - 3
-    (tmp_path / "training_groups.npz").unlink()
-    with pytest.raises(DataError, match=r"training_groups.npz cannot be read"):
+    (tmp_path / "table_groups.npz").unlink()
+    with pytest.raises(DataError, match=r"table_groups.npz cannot be read"):
         read_prepared_table(tmp_path)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from ensemble.analysis.inference.image_groups import select_groups
 from ensemble.config import RegressionConfig
 from ensemble.datasets.partition.folds import count_images_per_member
 from ensemble.jobs.placement import Placement
@@ -130,6 +131,6 @@ def build_table_writer(table: PreparedTable) -> Callable[[Path], None]:
         write_prepared_table(folder, table)
         rows = table.split.test
         names = [f"row {number}" for number in table.row_numbers[rows]]
-        write_numeric_targets(folder, table.targets[rows], names, table.test_groups)
+        write_numeric_targets(folder, table.targets[rows], names, select_groups(table.groups, rows))
 
     return write_table_files

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemble.analysis.inference.image_groups import Groups, number_groups
+from ensemble.analysis.inference.image_groups import Groups, number_groups, select_groups
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
@@ -121,6 +121,25 @@ def read_numeric_predictions(run: Run, epoch: int) -> NumericEnsemble:
         return build_numeric_ensemble(form, left, levels)
     except ValueError as error:
         raise build_damaged_epoch_error(run.path, "predictions", epoch, str(error)) from error
+
+
+def read_numeric_validation(run: Run, epoch: int) -> tuple[NormalMixture, NumericTargets]:
+    """What the members that remained predict of the validation rows after an epoch, and what is true of these.
+
+    Raises:
+      RunError: that epoch's predictions are not there, or are damaged.
+      DataError: the table's files are.
+    """
+    table = read_prepared_table(run.path)
+    rows = table.split.validation
+    expected = {name: ExpectedArray((run.config.members, len(rows)), "float64") for name in ("mean", "variance")}
+    arrays = read_epoch_arrays(run.path, "validation", epoch, expected)
+    remaining = list(run.remaining_members(epoch))
+    try:
+        predicted = NormalMixture(arrays["mean"][remaining], arrays["variance"][remaining])
+    except ValueError as error:
+        raise build_damaged_epoch_error(run.path, "validation", epoch, str(error)) from error
+    return predicted, NumericTargets(table.targets[rows], groups=select_groups(table.groups, rows))
 
 
 def write_numeric_targets(

@@ -1,29 +1,35 @@
 """What a sweep has found so far: its best settings, what they came to, and on which images."""
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
 
 import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.comparison.trial_verdict import describe_trial_settings, judge_trials
-from ensemble.config import CLASSIFICATION
+from ensemble.config import CLASSIFICATION, REGRESSION
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import RunError
 from ensemble.figures.comparison.trial_columns import OBJECTIVE_TITLES, format_objective
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.sweeps.best_trials import list_edge_settings
+from ensemble.sweeps.test_figures import measure_test_figures
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.tune import loader
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.verdicts import best_trial as words
-from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict, list_settings_evidence
+from ensemble.wording.verdicts.settings_verdict import describe_settings_verdict
 
 _STATE_LABELS = {"complete": "complete", "running": "running", "pruned": "pruned (ended early)", "failed": "failed"}
 _OPTIMISM_HELP = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
-    "the winner. The test images had no part in the choice."
+    "the winner. The test examples had no part in the choice."
+)
+_TEST_HELP = (
+    "After the epoch that the validation examples chose, with its 95 % interval for new examples; over "
+    "several seeds, the lowest and the highest training."
 )
 
 
@@ -38,7 +44,8 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
         verdict = judge_trials(evidence, goal) if evidence else None
         answer = describe_settings_verdict(verdict) if verdict else _describe_best_settings(sweep, trials, best)
         st.markdown(f"#### {escaping.escape_markdown(answer)}")
-        sentences = list_settings_evidence(verdict, run.data.noun if run else "image") if verdict else []
+        noun = run.data.noun if run and run.task == CLASSIFICATION else words.get_example_noun(sweep)
+        sentences = words.list_trial_evidence(evidence, verdict, noun) if evidence and verdict else []
         if verdict and len(sweep.config.objective_names) > 1:
             sentences.insert(0, _describe_best_settings(sweep, trials, best))
         sentences.append(words.describe_edge_settings(list_edge_settings(sweep.config.search_axes, best.params)))
@@ -47,12 +54,15 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             _show_objective_metrics(sweep, trials, best)
-            _show_trial_test_accuracy(best, sweep.config.repeats)
+            figures = loader.compute_once("test", best.run_ids, functools.partial(measure_test_figures, best))
+            for label, figure in words.list_test_figures(figures):
+                st.metric(label, figure, width="content", help=_TEST_HELP)
         _show_sweep_time(sweep)
     sentence = _describe_trial_counts(sweep, trials)
     if best and sweep.config.objective_names != ("seconds",):
         sentence += f" {_describe_selection_bias(sweep, trials)}"
-        optimism = words.describe_selection_optimism(evidence, sweep.config.objective_names[0])
+        goal, noun = sweep.config.objective_names[0], words.get_example_noun(sweep)
+        optimism = words.describe_selection_optimism(evidence, goal, noun)
         sentence = f"{sentence} {optimism}".rstrip()
     st.caption(escaping.escape_markdown(sentence))
 
@@ -80,40 +90,6 @@ def _show_objective_metrics(sweep: Sweep, trials: Sequence[Trial], best: Trial) 
         st.metric(
             label, format_objective(goal, value), width="content", help=_OPTIMISM_HELP if goal != "seconds" else None
         )
-
-
-def _show_trial_test_accuracy(best: Trial, repeats: int) -> None:
-    if repeats > 1:
-        return _show_mean_test_accuracy(best)
-    if (run := find_trial_run(best)) is None or run.training_config is None:
-        return
-    share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
-    if share is None:
-        return
-    label = f"Its ensemble on {formats.format_count(size, f'test {run.data.noun}')}"
-    st.metric(
-        label,
-        f"{formats.format_percent(share, size)} {formats.format_wilson_interval(share, size)}",
-        width="content",
-        help="Accuracy with its 95 % Wilson interval, after the epoch that the validation images chose.",
-    )
-
-
-def _show_mean_test_accuracy(best: Trial) -> None:
-    trained = [run for run_id in best.run_ids if (run := _find_run_or_none(run_id))]
-    shares = [share for run in trained if (share := run.status.best_ensemble_test_accuracy) is not None]
-    if not shares:
-        return
-    size, seeds = trained[0].data.test_size, formats.format_count(len(shares), "seed")
-    low, high = (formats.format_percent(share, size).removesuffix(" %") for share in (min(shares), max(shares)))
-    images = formats.format_count(size, f"test {trained[0].data.noun}")
-    st.metric(
-        f"Its ensembles on {images}, mean of {seeds}",
-        f"{formats.format_percent(fmean(shares), size)} ({low} to {high} over {seeds})",
-        width="content",
-        help="Mean accuracy over its trainings, and the lowest and highest, each after the epoch "
-        "that the validation images chose.",
-    )
 
 
 def _find_run_or_none(run_id: str) -> runs.Run | None:
@@ -160,13 +136,14 @@ def _describe_trial_counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
 def _describe_selection_bias(sweep: Sweep, trials: Sequence[Trial]) -> str:
     info = sweep.config.base
     complete = sum(trial.state == "complete" for trial in trials)
-    images = "validation images" if info.task == CLASSIFICATION else "validation rows"
-    run = next(filter(None, map(find_trial_run, trials)), None)
-    if run and info.task == CLASSIFICATION:
+    what = formats.pluralize_noun(words.get_example_noun(sweep))
+    images = f"validation {what}"
+    if info.task == REGRESSION:
+        images = formats.format_count(read_table_description(sweep.path).validation, "validation row")
+    elif run := next(filter(None, map(find_trial_run, trials)), None):
         aside = count_holdout_images(run.data.train_size, info.validation)
         images = formats.format_count(aside, f"validation {run.data.noun}")
     figures = formats.format_count(complete, "figure")
-    what = "images" if info.task == CLASSIFICATION else "rows"
     if sweep.config.repeats > 1:
         figures, images = formats.format_count(complete, "mean"), f"{images} of each seed"
     return f"The best of {figures} on {images} looks better than it is; the test {what} chose nothing."

@@ -12,7 +12,7 @@ from ensemble.wording.formats import pluralize_noun
 MAX_ANSWER_LETTERS = 90
 _SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
 _MAX_NAMED_GROUPS = 3  # in a sentence
-_METRIC_TITLES = {"nll": "NLL", "rmse": "RMSE", "accuracy": "accuracy"}
+METRIC_TITLES = {"nll": "NLL", "rmse": "RMSE", "crps": "CRPS", "accuracy": "accuracy"}
 _PLURAL_SETTINGS = {"learning_rate": "learning rates", "batch_size": "batch sizes"}
 _COUNTED_SETTINGS = ("members", "epochs")
 _BASELINE_REASONS = {
@@ -92,7 +92,7 @@ def serialize_settings_verdict(verdict: SettingsVerdict | None, noun: str) -> di
 def _describe_answer(verdict: SettingsVerdict) -> str:
     if not verdict.is_about_settings:
         return "one run per setting does not show which settings are better."
-    metric = f"{verdict.split} {_METRIC_TITLES[verdict.metric]}"
+    metric = f"{verdict.split} {METRIC_TITLES[verdict.metric]}"
     if len(verdict.remaining) > 1:
         by = f"cannot be told apart by {metric}."
         return _choose_short_sentence(f"{_name_remaining_groups(verdict)} {by}", f"{_count_remaining(verdict)} {by}")
@@ -164,7 +164,7 @@ def _format_mean(verdict: SettingsVerdict, group: JudgedGroup) -> str:
 
 def _describe_best_mean(verdict: SettingsVerdict) -> str:
     best = verdict.best
-    metric = f"{verdict.split} {_METRIC_TITLES[verdict.metric]}"
+    metric = f"{verdict.split} {METRIC_TITLES[verdict.metric]}"
     value = _format_mean(verdict, best)
     if verdict.is_about_settings:
         seeds = formats.format_count(best.seeds, "seed")
@@ -236,7 +236,8 @@ def _describe_images(verdict: SettingsVerdict, noun: str) -> str:
         )
     text += ". Over all pairs, the chance of a wrong claim is at most 5 %."
     if verdict.sweep:
-        text += f" Tune compares the trials of {verdict.sweep} on validation images, so its answer may differ."
+        examples = "rows" if noun == "row" else "images"
+        text += f" Tune compares the trials of {verdict.sweep} on validation {examples}, so its answer may differ."
     return text
 
 

@@ -1,0 +1,82 @@
+"""What the best trial's ensemble comes to on the test examples, which had no part in choosing it."""
+
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.analysis.inference.image_groups import grouped_mean_interval
+from ensemble.analysis.inference.proportion_interval import wilson_interval
+from ensemble.config import REGRESSION
+from ensemble.errors import EnsembleError
+from ensemble.sweeps.trials import Trial
+
+
+class TrialTestFigure(NamedTuple):
+    """A figure on the test examples, after the epoch that the validation examples chose.
+
+    Attributes:
+      metric: "accuracy", "rmse" or "nll".
+      mean: over the trainings.
+      low, high: of one training, its 95 % interval for new examples; of several, the lowest and the highest.
+      trainings: how many.
+      examples: how many test examples.
+      noun: of one of them.
+      unit: "nats", or that of a table's target; "" if there is none.
+    """
+
+    metric: str
+    mean: float
+    low: float
+    high: float
+    trainings: int
+    examples: int
+    noun: str
+    unit: str = ""
+
+
+def measure_test_figures(trial: Trial) -> list[TrialTestFigure]:
+    """Measure a trial's runs: accuracy, or RMSE and NLL of numbers; those that cannot be read are left out."""
+    measured = [figures for run_id in trial.run_ids if (figures := _measure_run(run_id))]
+    if len(measured) < 2:
+        return measured[0] if measured else []
+    return [
+        figures[0]._replace(
+            mean=fmean(figure.mean for figure in figures),
+            low=min(figure.mean for figure in figures),
+            high=max(figure.mean for figure in figures),
+            trainings=len(figures),
+        )
+        for figures in zip(*measured, strict=True)
+    ]
+
+
+def _measure_run(run_id: str) -> list[TrialTestFigure]:
+    try:
+        run = runs.find_run(run_id)
+        epoch = run.status.best_epoch
+        if run.settings is None or not epoch:
+            return []
+        if run.task == REGRESSION:
+            return _measure_regression(run, epoch)
+    except EnsembleError:
+        return []
+    share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
+    if share is None:
+        return []
+    return [TrialTestFigure("accuracy", share, *wilson_interval(share * size, size), 1, size, run.data.noun)]
+
+
+def _measure_regression(run: runs.Run, epoch: int) -> list[TrialTestFigure]:
+    from ensemble.runs.numeric.numeric_predictions import read_numeric_predictions, read_numeric_targets  # SciPy
+
+    targets, predicted = read_numeric_targets(run), read_numeric_predictions(run, epoch)
+    squared, size = (targets.values - predicted.compute_mean()) ** 2, len(targets.values)
+    low, high = grouped_mean_interval(squared, targets.groups)
+    mean, low, high = (float(np.sqrt(max(0.0, value))) for value in (squared.mean(), low, high))
+    nll = predicted.compute_losses(targets.values)["nll"]
+    return [
+        TrialTestFigure("rmse", mean, low, high, 1, size, "row", run.unit),
+        TrialTestFigure("nll", float(nll.mean()), *grouped_mean_interval(nll, targets.groups), 1, size, "row", "nats"),
+    ]
