@@ -12,9 +12,9 @@ def show_tune_page() -> None:
     choice = job_picker.select_shown_job(SWEEP_SCREEN)
     with st.sidebar:
         with st.container(key="launch_more"):
-            launch.show_sweep_controls()
+            table = launch.show_sweep_controls()
         with st.container(key="launch_bar", gap="xsmall"):
-            launch.show_sweep_launch_button(choice.job is not None and choice.job.active)
+            launch.show_sweep_launch_button(table, choice.job is not None and choice.job.active)
     if choice.problem:
         job_picker.show_missing_job(SWEEP_SCREEN, choice.problem)
     elif choice.job:
@@ -29,7 +29,7 @@ def show_tune_introduction() -> None:
     st.subheader("Which settings are best?", anchor=False)
     st.markdown(
         "A sweep trains many small ensembles, its trials, that differ in the settings you tick, "
-        "and judges each on validation images, which none of them learns from."
+        "and judges each on validation images, or rows of your table, which none of them learns from."
     )
     with st.container(width=480):
         launch.show_quick_sweep_button()

@@ -64,11 +64,13 @@ class _SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
         """A new sweep; of regressions with the table that all trials learn from.
 
         Raises:
-          ConfigError: regressions without a table.
+          ConfigError: regressions without a table, or a table that does not fit (`check_table_fits`).
           AccessError, RunError: as of every job.
         """
         if (config.base.task == REGRESSION) != (table is not None):
             raise ConfigError("A sweep of regressions needs a table, and another sweep has none.")
+        if table:
+            check_table_fits(config, table)
         from ensemble.runs.numeric.numeric_launch import build_table_writer  # It imports SciPy.
 
         return self._create_job(config, placement, build_table_writer(table) if table else lambda folder: None)
@@ -128,6 +130,19 @@ def launch_sweep(config: SweepConfig, placement: Placement | None = None, table:
     sweep = create_sweep(config, placement, table)
     SWEEP_STORE.start_worker(sweep)
     return sweep
+
+
+def check_table_fits(config: SweepConfig, table: PreparedTable) -> None:
+    """See that a table holds out rows to choose by, if the objectives need some.
+
+    Raises:
+      ConfigError: it has too few.
+    """
+    if not len(table.split.validation) and set(config.objective_names) != {"seconds"}:
+        raise ConfigError(
+            f"A validation share of {config.base.validation:g} holds out too few rows of “{table.source}” to choose "
+            "settings by: choose a larger share, or give more rows."
+        )
 
 
 def find_sweep(sweep_id: str) -> Sweep:

@@ -9,7 +9,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.access import Action
 from ensemble.comparison.seed_groups import have_same_settings
-from ensemble.config import EnsembleConfig, RegressionConfig
+from ensemble.config import AnyTrainingConfig, EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.ui.shared import address, guard, loaders, settings
@@ -18,7 +18,7 @@ from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
 SEEDS_PER_SETTING = 3
-C = TypeVar("C", EnsembleConfig, RegressionConfig)
+C = TypeVar("C", bound=AnyTrainingConfig)
 _MAX_LAUNCHED_RUNS = 12
 _ERROR_KEY = "seed_launch"
 

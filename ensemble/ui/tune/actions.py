@@ -6,8 +6,10 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.access import Action
-from ensemble.config import CLASSIFICATION, EnsembleConfig, RegressionConfig
+from ensemble.config import REGRESSION, RegressionConfig
 from ensemble.runs.annotations.tags import write_tags
+from ensemble.runs.numeric.numeric_launch import create_run_with_table, fit_config_to_folder
+from ensemble.runs.store import RUN_STORE
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
 from ensemble.ui.numbers.training import numeric_settings
@@ -28,7 +30,7 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"):
         if best:
             _show_best_settings_button(sweep, best)
-        if _classifies_images(sweep) and any(trial.run_id for trial in trials):
+        if any(trial.run_id for trial in trials):
             st.page_link(
                 "pages/compare.py",
                 label="Compare these trials",
@@ -40,14 +42,10 @@ def show_sweep_actions(sweep: Sweep, trials: Sequence[Trial]) -> None:
     hyper_deep.show_hyper_deep_runs(sweep)
 
 
-def _classifies_images(sweep: Sweep) -> bool:
-    return sweep.config.base.task == CLASSIFICATION
-
-
 def _show_further_actions(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
     """What comes after, in one popover: more trials, more seeds, an ensemble of all members."""
     more_trials = sweep.config.sampler != "grid"
-    ended = best if not sweep.active and _classifies_images(sweep) else None  # What follows is for the best of all.
+    ended = None if sweep.active else best  # What follows is for the best of all.
     if not more_trials and ended is None:
         return
     with st.popover("Go on", icon=":material/add:", key="tune_go_on"):
@@ -68,13 +66,14 @@ def show_sweep_deletion(sweep: Sweep) -> None:
 
 
 def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
+    page = "Numbers" if sweep.config.base.task == REGRESSION else "Train"
     pressed = st.button(
         "Launch with the best settings",
         key="tune_use_best",
         icon=":material/model_training:",
         type="primary" if sweep.state == "finished" else "secondary",
-        help="Goes to Train with these settings filled in, validation share and all; set that to 0 "
-        "there to learn from every training image.",
+        help=f"Goes to {page} with these settings filled in, validation share and all; set that to 0 "
+        "there to learn from every training example.",
     )
     if pressed:
         run = answer.find_trial_run(best)  # It may have been deleted.
@@ -92,7 +91,7 @@ def _format_seeds_tag(sweep: Sweep, best: Trial) -> str:
 
 def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
     name = _format_seeds_tag(sweep, best)
-    if any(name in run.tags for run in loaders.list_cached_runs()):
+    if any(name in run.tags for run in loaders.list_cached_runs(sweep.config.base.task)):
         st.page_link(
             "pages/compare.py",
             label="Compare its seeds",
@@ -117,11 +116,14 @@ def _show_seeds_button(sweep: Sweep, best: Trial) -> None:
 
 def _launch_best_trial_seeds(sweep: Sweep, best: Trial) -> None:
     config = sweep.config.build_trial_config(best.params)
-    assert isinstance(config, EnsembleConfig)  # A table is trained on from Numbers.
     used = {sweep.config.build_trial_config(best.params, repeat).seed for repeat in range(sweep.config.repeats)}
     for other in seed_launch.list_missing_seeds(config, used, SEED_COUNT):
-        run = runs.launch_run(other)
-        write_tags(run.id, [_format_seeds_tag(sweep, best)])
+        if isinstance(other, RegressionConfig):
+            other = fit_config_to_folder(other, sweep.path)
+            RUN_STORE.start_worker(create_run_with_table(other, sweep.path, [_format_seeds_tag(sweep, best)]))
+        else:
+            run = runs.launch_run(other)
+            write_tags(run.id, [_format_seeds_tag(sweep, best)])
     loaders.forget_runs()
 
 

@@ -1,23 +1,28 @@
 """Setting a sweep up and launching it: what is searched, by whom, for what, about how long."""
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from ensemble import datasets, sweeps
-from ensemble.config import CLASSIFICATION, EnsembleConfig
+from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig, EnsembleConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.datasets.partition.split import count_holdout_images
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.settings import list_setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig
 from ensemble.sweeps.settings import DEFAULT_VALIDATION, list_objectives
+from ensemble.sweeps.store import check_table_fits
+from ensemble.tables.prepared_table import PreparedTable
 from ensemble.ui.devices import placement_control, probe
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
+from ensemble.ui.numbers.training import numeric_settings, table_upload
+from ensemble.ui.numbers.training.table_upload import SelectedTable
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.ui.train.launch import ESTIMATE_SOURCES, round_duration
@@ -42,6 +47,8 @@ _OBJECTIVE_LABELS = {
     "nll": "NLL of the ensemble",
     "accuracy": "Accuracy of the ensemble",
     "ece": "ECE of the ensemble",
+    "rmse": "RMSE of the ensemble",
+    "crps": "CRPS of the ensemble",
     "seconds": "Seconds of training",
 }
 _QUICK_SWEEP = SweepConfig(
@@ -49,14 +56,33 @@ _QUICK_SWEEP = SweepConfig(
 )
 _REPEAT_COUNTS = (1, 3, 5)
 _VALIDATION_SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+_TASK_LABELS = {CLASSIFICATION: "Images", REGRESSION: "A table"}
+# A table goes with sweeps of regressions alone.
+_SweepRequest = tuple[SweepConfig, PreparedTable | None]
 
 
 def _format_sweep_key(name: str) -> str:
     return f"tune_{name}"
 
 
-def show_sweep_controls() -> None:
-    """What is searched, and how many trials; the rest under More."""
+def _format_objectives_key() -> str:
+    return _format_sweep_key("table_objectives" if space.get_searched_task() == REGRESSION else "objectives")
+
+
+def show_sweep_controls() -> SelectedTable | None:
+    """What is searched, and how many trials; the rest under More. Returns the table that is learned from, if any."""
+    widget_state.initialize_widget(space.TASK_KEY, CLASSIFICATION)
+    task = widget_state.draw_widget(
+        st.segmented_control,
+        "Learn from",
+        list(_TASK_LABELS),
+        key=space.TASK_KEY,
+        required=True,
+        persist_state="session",
+        format_func=_TASK_LABELS.__getitem__,
+        help="Images of a dataset, whose classes are learned, or a column of numbers in a table.",
+    )
+    table = table_upload.select_table() if task == REGRESSION else None
     on_grid = _get_sweep_setting("sampler") == "grid"
     space.show_search_space(on_grid)
     _show_repeats_control()
@@ -70,6 +96,7 @@ def show_sweep_controls() -> None:
     elif changed := _describe_changed_sweep_controls():
         st.caption(f"Also: {changed}.")
     _show_shared_settings()
+    return table
 
 
 def _show_repeats_control() -> None:
@@ -91,16 +118,16 @@ def _show_repeats_control() -> None:
 
 def _show_other_sweep_controls() -> None:
     _show_sweep_setting("sampler", "Sampler", format_func=_SAMPLER_LABELS.__getitem__)
-    widget_state.initialize_widget(_format_sweep_key("objectives"), ["nll"])
+    widget_state.initialize_widget(_format_objectives_key(), ["nll"])
     widget_state.draw_widget(
         st.multiselect,
         "Chosen by",
-        list_objectives(CLASSIFICATION),
+        list_objectives(space.get_searched_task()),
         format_func=_OBJECTIVE_LABELS.__getitem__,
-        key=_format_sweep_key("objectives"),
+        key=_format_objectives_key(),
         persist_state="session",
         select_all=False,
-        help="On the validation images, at a trial's best epoch. Of several the trials that no "
+        help="On the validation images or rows, at a trial's best epoch. Of several the trials that no "
         "other beats in all are shown: the Pareto front.",
     )
     draw_field_control(
@@ -110,7 +137,7 @@ def _show_other_sweep_controls() -> None:
         start=DEFAULT_VALIDATION,
         steps=_VALIDATION_SHARES,
         format_func=lambda share: formats.format_percent(share, places=0),
-        help="Of the training images, held out of every trial to choose settings by.",
+        help="Of the images or rows that are not tested on, held out of every trial to choose settings by.",
     )
     _show_sweep_setting("pruner", "Pruner", format_func=_PRUNER_LABELS.__getitem__)
     _show_sweep_setting("workers", "Workers")
@@ -124,7 +151,7 @@ def _describe_changed_sweep_controls() -> str:
         for name in ("sampler", "pruner", "workers", "sampler_seed")
         if _get_sweep_setting(name) != _SWEEP_FIELDS[name].default
     ]
-    chosen = widget_state.get_widget_value(_format_sweep_key("objectives"), ["nll"])
+    chosen = widget_state.get_widget_value(_format_objectives_key(), ["nll"])
     if chosen != ["nll"]:
         labels = ", ".join(_OBJECTIVE_LABELS[name] for name in chosen)
         parts.append(f"chosen by {labels or 'nothing'}")
@@ -140,16 +167,25 @@ def _show_sweep_setting(name: str, label: str, **more: Any) -> None:
 
 def _show_shared_settings() -> None:
     """The way to where all other settings are set, which its "?" names."""
-    text = f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
+    of_table = space.get_searched_task() == REGRESSION
+    text = "" if of_table else f"{datasets.find_dataset_info(settings.get_run_setting('dataset')).title} · "
     try:
-        text += space.describe_shared_settings(
-            settings.collect_run_config(), {*space.list_searched_settings(), "validation"}
-        )
+        text += space.describe_shared_settings(_collect_base(), {*space.list_searched_settings(), "validation"})
     except ConfigError as error:
         text = str(error)
     st.page_link(
-        "pages/train.py", label="All else as on Train", icon=":material/tune:", help=escaping.escape_markdown(text)
+        "pages/numbers.py" if of_table else "pages/train.py",
+        label=f"All else as on {'Numbers' if of_table else 'Train'}",
+        icon=":material/tune:",
+        help=escaping.escape_markdown(text),
     )
+
+
+def _collect_base() -> AnyTrainingConfig:
+    """The settings that all trials share; ConfigError if two do not fit together."""
+    if space.get_searched_task() == REGRESSION:
+        return numeric_settings.collect_numeric_config()
+    return settings.collect_run_config()
 
 
 def _get_sweep_setting(name: str) -> Any:
@@ -167,7 +203,7 @@ def _collect_sweep_config() -> SweepConfig:
         raise ConfigError("Nothing is searched: tick at least one setting.")
     if name := space.find_empty_setting():
         raise ConfigError(f"No value of {name} is given: give two or more to try.")
-    if not (goals := widget_state.get_widget_value(_format_sweep_key("objectives"), ["nll"])):
+    if not (goals := widget_state.get_widget_value(_format_objectives_key(), ["nll"])):
         raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
     words = {
         name: _get_sweep_setting(name) for name in ("trials", "sampler", "pruner", "workers", "repeats", "sampler_seed")
@@ -175,11 +211,12 @@ def _collect_sweep_config() -> SweepConfig:
     share = widget_state.get_widget_value(_format_sweep_key("validation"), DEFAULT_VALIDATION)
     searched = space.collect_search_space(words["sampler"] == "grid")
     ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
-    base = replace(settings.collect_run_config(), validation=share)
-    return SweepConfig.from_dict({**words, "space": searched, "objectives": ordered, "base": base.as_dict()})
+    base = replace(_collect_base(), validation=share)
+    shared = {**base.as_dict(), "task": base.task}
+    return SweepConfig.from_dict({**words, "space": searched, "objectives": ordered, "base": shared})
 
 
-def _plan_sweep_launch() -> LaunchPlan[SweepConfig]:
+def _plan_sweep_launch(chosen: SelectedTable | None) -> LaunchPlan[_SweepRequest]:
     try:
         wanted = _collect_sweep_config()
         label = f"Launch {formats.format_count(wanted.trial_count, 'trial')}"
@@ -187,44 +224,56 @@ def _plan_sweep_launch() -> LaunchPlan[SweepConfig]:
             label += f" × {wanted.repeats} seeds"
     except ConfigError as error:
         return LaunchPlan(None, "Launch", str(error))
-    info = datasets.find_dataset_info(wanted.base.dataset)
-    if not info.prepared:
-        return LaunchPlan(None, label, f"{info.title} is not here yet: fetch it on Train.")
-    aside = count_holdout_images(info.train_size, wanted.base.validation)
     try:
-        check_batch_setting(wanted.base, wanted.largest_batch_size)
-    except ConfigError as error:
+        table, note = _prepare_examples(wanted, chosen)
+    except EnsembleError as error:
         return LaunchPlan(None, label, str(error))
-    selection_images = _describe_selection_images(wanted, aside, info.noun)
+    request = wanted, table
     if place := widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         workers = formats.format_count(wanted.workers, "task")
-        return LaunchPlan(
-            wanted,
-            f"{label} in {workers} on {placement_control.describe_placement_choice(place)}",
-            note=selection_images,
-        )
+        label = f"{label} in {workers} on {placement_control.describe_placement_choice(place)}"
+        return LaunchPlan(request, label, note=note)
     if (here := probe.get_device_probe().inventory) is None:
-        return LaunchPlan(wanted, label, note=selection_images)
+        return LaunchPlan(request, label, note=note)
     if (about := sweep_duration.estimate_sweep_duration(wanted, here)) is None:
-        return LaunchPlan(wanted, label, note=selection_images)
+        return LaunchPlan(request, label, note=note)
     time_ = formats.format_duration(round_duration(about.seconds)).replace(" ", _NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
-    return LaunchPlan(
-        wanted, f"{label}, {most}{time_}", note=f"{selection_images} Time {ESTIMATE_SOURCES[about.source]}."
-    )
+    return LaunchPlan(request, f"{label}, {most}{time_}", note=f"{note} Time {ESTIMATE_SOURCES[about.source]}.")
 
 
-def _describe_selection_images(config: SweepConfig, aside: int, noun: str) -> str:
+def _prepare_examples(wanted: SweepConfig, chosen: SelectedTable | None) -> tuple[PreparedTable | None, str]:
+    """The table that trials learn from, None of images, and on what the best is chosen.
+
+    Raises:
+      ConfigError: there is nothing to learn from, or too little of it.
+      DataError: the columns of the table do not allow it.
+    """
+    if isinstance(wanted.base, EnsembleConfig):
+        info = datasets.find_dataset_info(wanted.base.dataset)
+        if not info.prepared:
+            raise ConfigError(f"{info.title} is not here yet: fetch it on Train.")
+        check_batch_setting(wanted.base, wanted.largest_batch_size)
+        aside = count_holdout_images(info.train_size, wanted.base.validation)
+        return None, _describe_selection_examples(wanted, aside, info.noun, "images")
+    if chosen is None:
+        raise ConfigError("Upload the table that trials learn from, and choose what to predict.")
+    table = table_upload.prepare_selected_table(wanted.base, chosen)
+    check_table_fits(wanted, table)
+    selection_rows = _describe_selection_examples(wanted, len(table.split.validation), "row", "rows")
+    return table, " ".join([selection_rows, *table.notes])
+
+
+def _describe_selection_examples(config: SweepConfig, aside: int, noun: str, tested: str) -> str:
     if config.objective_names == ("seconds",):
         return "Chosen by the seconds that training takes."
-    images = formats.format_count(aside, f"validation {noun}")
-    return f"Chosen on {images}, never on test images."
+    return f"Chosen on {formats.format_count(aside, f'validation {noun}')}, never on test {tested}."
 
 
-def show_sweep_launch_button(primary: bool = True) -> None:
+def show_sweep_launch_button(chosen: SelectedTable | None, primary: bool = True) -> None:
     launching.show_launch_button(
         "tune_launch",
-        _plan_sweep_launch,
+        functools.partial(_plan_sweep_launch, chosen),
         still_asked=lambda: probe.get_device_probe().is_pending,
         press=_launch_and_show_sweep,
         below=_show_sweep_wait_note,
@@ -232,7 +281,7 @@ def show_sweep_launch_button(primary: bool = True) -> None:
     )
 
 
-def _show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
+def _show_sweep_wait_note(planned: LaunchPlan[_SweepRequest]) -> None:
     if not widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE):
         launching.show_queue_note(planned)
 
@@ -240,16 +289,19 @@ def _show_sweep_wait_note(planned: LaunchPlan[SweepConfig]) -> None:
 def show_quick_sweep_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
     text = f"Try {formats.format_count(_QUICK_SWEEP.trials, 'learning rate')} on digits, logistic regression"
-    launching.show_planned_button(LaunchPlan(_QUICK_SWEEP, text), "tune_quick", _launch_and_show_sweep)
+    launching.show_planned_button(LaunchPlan((_QUICK_SWEEP, None), text), "tune_quick", _launch_and_show_sweep)
 
 
-def _launch_and_show_sweep(wanted: SweepConfig, placement: Placement | None = None) -> None:
+def _launch_and_show_sweep(request: _SweepRequest, placement: Placement | None = None) -> None:
+    wanted, table = request
+
     def start_sweep() -> Sweep:
         place = placement or placement_control.build_placement(
             widget_state.get_widget_value(PLACE_KEY, placement_control.THIS_MACHINE)
         )
-        return sweeps.launch_sweep(wanted, place)
+        return sweeps.launch_sweep(wanted, place, table)
 
+    learned = table and (table.source, table.encoding.target, len(table.targets))
     launching.launch_job_once(
-        SWEEP_SCREEN, wanted, start_sweep, lambda sweep: job_picker.set_next_shown_job(SWEEP_SCREEN, sweep)
+        SWEEP_SCREEN, (wanted, learned), start_sweep, lambda sweep: job_picker.set_next_shown_job(SWEEP_SCREEN, sweep)
     )

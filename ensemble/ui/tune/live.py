@@ -8,6 +8,7 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import address, guard
 from ensemble.ui.tune import actions, answer, loader, sweep_views
+from ensemble.ui.tune.screen import get_trial_page
 from ensemble.wording import escaping, formats
 
 REFRESH_INTERVAL_S = 2.0
@@ -34,7 +35,7 @@ def _draw_live_sweep(sweep: Sweep) -> None:
     done = sum(trial.state in ENDED_STATES for trial in trials)
     detail = f"{done:,} of {formats.format_count(sweep.config.trial_count, 'trial')}"
     job_panel.show_job_progress(sweep, detail, prefix="tune_", resume=lambda: sweeps.resume_sweep(sweep.id))
-    _show_running_trials(trials)
+    _show_running_trials(sweep, trials)
     actions.show_sweep_actions(sweep, trials)
     if trials:
         sweep_views.show_sweep_views(sweep, trials)
@@ -43,7 +44,7 @@ def _draw_live_sweep(sweep: Sweep) -> None:
     actions.show_sweep_deletion(sweep)
 
 
-def _show_running_trials(trials: list[Trial]) -> None:
+def _show_running_trials(sweep: Sweep, trials: list[Trial]) -> None:
     """What is trained now: a link to each run, its settings, and how far it is."""
     active = [running_trial for running_trial in trials if running_trial.state == "running"]
     for trial in active[:_MAX_LISTED_TRIALS]:
@@ -52,7 +53,7 @@ def _show_running_trials(trials: list[Trial]) -> None:
             title = f"Trial {trial.number + 1}"
             if run:
                 st.page_link(
-                    "pages/train.py",
+                    get_trial_page(sweep),
                     label=title,
                     icon=":material/show_chart:",
                     query_params=address.RUN.build_query(run.id),

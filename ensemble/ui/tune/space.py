@@ -1,32 +1,30 @@
 """The search space as controls: settings are ticked, and each is given a range or values."""
 
 import math
-from collections.abc import Collection
-from dataclasses import Field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import Field, dataclass
 from typing import Any
 
 import streamlit as st
 
 from ensemble.comparison.compared_settings import SETTING_NAMES, format_setting, humanize_setting_name
-from ensemble.config import AnyTrainingConfig
+from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig, EnsembleConfig, RegressionConfig
 from ensemble.settings import list_setting_choices, list_setting_fields
 from ensemble.sweeps.search_space import UNSEARCHABLE_SETTINGS, Axis, ValueRange, format_search_space
+from ensemble.ui.numbers.training import numeric_settings
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
 _EXCLUDED_SETTINGS = ("seed", "devices", "batch_parts", "groups")
-_SEARCHABLE_SETTINGS = tuple(
-    name for name in SETTING_NAMES if name not in (*UNSEARCHABLE_SETTINGS, *_EXCLUDED_SETTINGS)
-)
 _DEFAULT_SETTINGS = ("learning_rate",)
 # Those that have a line from the start; any other can be added.
 LISTED_SETTINGS = ("learning_rate", "momentum", "batch_size", "epochs", "members")
-_SEARCHED_KEY, _PICKER_KEY, _GRID_VALUE_COUNT = "tune_searched", "tune_another", 4
+TASK_KEY, _GRID_VALUE_COUNT = "tune_task", 4
 _RANGE, LIST = "range", "list"
 # Where a search begins, of settings whose whole range is of no use: from, to, by the same factor.
-DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
+_DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
     "learning_rate": (0.01, 0.5, True),
     "momentum": (0.5, 0.95, False),
     "weight_decay": (1e-5, 1e-2, True),
@@ -41,22 +39,81 @@ DEFAULT_RANGES: dict[str, tuple[float, float, bool]] = {
     "elastic_pixels": (0.0, 2.0, False),
     "warmup_epochs": (0.0, 2.0, False),
 }
+_DEFAULT_TABLE_RANGES = {
+    **_DEFAULT_RANGES,
+    "learning_rate": (0.0003, 0.03, True),
+    "epochs": (10, 80, False),
+    "batch_size": (8, 128, True),
+    "width": (10, 200, True),
+    "depth": (1, 4, False),
+}
+
+
+@dataclass(frozen=True)
+class _SearchForm:
+    """What can be searched of the runs of one task.
+
+    Attributes:
+      fields: of their settings.
+      prefix: begins the keys of the widgets.
+      ranges: where searches begin.
+      format_key: the key of the widget of a setting that all trials share.
+    """
+
+    fields: Mapping[str, "Field[Any]"]
+    prefix: str
+    ranges: Mapping[str, tuple[float, float, bool]]
+    format_key: Callable[[str], str]
+
+    @property
+    def searchable(self) -> tuple[str, ...]:
+        left_out = (*UNSEARCHABLE_SETTINGS, *_EXCLUDED_SETTINGS)
+        return tuple(
+            name
+            for name in dict.fromkeys((*SETTING_NAMES, *self.fields))
+            if name in self.fields and name not in left_out
+        )
+
+
+def _index_fields(form: type[AnyTrainingConfig]) -> dict[str, "Field[Any]"]:
+    return {field.name: field for field in list_setting_fields(form)}
+
+
+_FORMS = {
+    CLASSIFICATION: _SearchForm(_index_fields(EnsembleConfig), "tune", _DEFAULT_RANGES, settings.format_setting_key),
+    REGRESSION: _SearchForm(
+        _index_fields(RegressionConfig), "tune_table", _DEFAULT_TABLE_RANGES, numeric_settings.format_numeric_key
+    ),
+}
+
+
+def get_searched_task() -> str:
+    return str(widget_state.get_widget_value(TASK_KEY, CLASSIFICATION))
+
+
+def _get_form() -> _SearchForm:
+    return _FORMS[get_searched_task()]
 
 
 def _format_space_key(what: str, name: str) -> str:
-    return f"tune_{what}_{name}"
+    return f"{_get_form().prefix}_{what}_{name}"
+
+
+def _format_searched_key() -> str:
+    return f"{_get_form().prefix}_searched"
 
 
 def list_searched_settings() -> list[str]:
-    held = widget_state.get_widget_value(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
-    return [name for name in _SEARCHABLE_SETTINGS if name in held]
+    held = widget_state.get_widget_value(_format_searched_key(), list(_DEFAULT_SETTINGS))
+    return [name for name in _get_form().searchable if name in held]
 
 
 def show_search_space(on_grid: bool) -> None:
     """A table of settings: what is ticked is searched, and has a range or a list of values."""
-    widget_state.initialize_widget(_SEARCHED_KEY, list(_DEFAULT_SETTINGS))
+    widget_state.initialize_widget(_format_searched_key(), list(_DEFAULT_SETTINGS))
+    page = "Numbers" if get_searched_task() == REGRESSION else "Train"
     with st.container(gap="xsmall", key="search_space"):
-        st.caption("Search", help="What trials differ in. Every other setting is as it is set on Train.")
+        st.caption("Search", help=f"What trials differ in. Every other setting is as it is set on {page}.")
         for name in _list_listed_settings():
             _show_search_row(name, on_grid)
         _show_setting_picker()
@@ -80,10 +137,10 @@ def _show_search_row(name: str, on_grid: bool) -> None:
             on_change=_update_searched_setting,
             args=(name, key),
         )
-        field = settings.RUN_FIELDS[name]
+        field = _get_form().fields[name]
         if not searched:
-            value = settings.format_slider_value(settings.get_run_setting(name))
-            st.caption(value, width="content")
+            value = widget_state.get_widget_value(_get_form().format_key(name), field.default)
+            st.caption(settings.format_slider_value(value), width="content")
         elif _list_field_options(field):
             _show_option_control(name, field)
         else:
@@ -96,30 +153,31 @@ def _update_searched_setting(name: str, key: str) -> None:
     """Callback of a tick: the setting is searched, or no longer."""
     others = [held for held in list_searched_settings() if held != name]
     ticked = widget_state.get_widget_value(key)
-    widget_state.set_widget_value(_SEARCHED_KEY, [*others, name] if ticked else others)
+    widget_state.set_widget_value(_format_searched_key(), [*others, name] if ticked else others)
 
 
 def _show_setting_picker() -> None:
     """A box to look for a setting that has no line yet; choosing one ticks it."""
-    names = [name for name in _SEARCHABLE_SETTINGS if name not in _list_listed_settings()]
+    names = [name for name in _get_form().searchable if name not in _list_listed_settings()]
     titles = {name: settings.format_setting_title(name) for name in names}
-    widget_state.sync_widget_value(_PICKER_KEY, None)
+    widget_state.sync_widget_value(key := f"{_get_form().prefix}_another", None)
     widget_state.draw_widget(
         st.selectbox,
         "Another setting",
         names,
         format_func=titles.__getitem__,
-        key=_PICKER_KEY,
+        key=key,
         placeholder="Another setting",
         label_visibility="collapsed",
         on_change=_add_searched_setting,
+        args=(key,),
     )
 
 
-def _add_searched_setting() -> None:
+def _add_searched_setting(key: str) -> None:
     """Callback: tick the setting that was chosen."""
-    if name := widget_state.get_widget_value(_PICKER_KEY):
-        widget_state.set_widget_value(_SEARCHED_KEY, [*list_searched_settings(), name])
+    if name := widget_state.get_widget_value(key):
+        widget_state.set_widget_value(_format_searched_key(), [*list_searched_settings(), name])
 
 
 def _show_option_control(name: str, field: "Field[Any]") -> None:
@@ -207,7 +265,7 @@ def _show_value_inputs(name: str, field: "Field[Any]") -> None:
 
 def _get_default_range(name: str, field: "Field[Any]") -> tuple[float, float, bool]:
     """Where a search of this setting begins: from, to, log."""
-    low, high, log = DEFAULT_RANGES.get(name, (field.metadata["low"], field.metadata["high"], False))
+    low, high, log = _get_form().ranges.get(name, (field.metadata["low"], field.metadata["high"], False))
     kind = int if isinstance(field.default, int) else float
     return kind(low), kind(high), log
 
@@ -229,7 +287,7 @@ def collect_search_space(on_grid: bool) -> str:
 
 
 def _format_search_axis(name: str, on_grid: bool) -> str:
-    field = settings.RUN_FIELDS[name]
+    field = _get_form().fields[name]
     if options := _list_field_options(field):
         words = widget_state.get_widget_value(_format_space_key("words", name), options)
         return f"{name}={','.join(words)}"
@@ -265,6 +323,7 @@ def describe_shared_settings(config: AnyTrainingConfig, searched: Collection[str
     main = [name for name in settings.MAIN_FIELDS if name != "dataset"]
     defaults = {field.name: field.default for field in list_setting_fields(type(config))}
     names = [*main, *(name for name in settings.SUMMARY_FIELDS if getattr(config, name, None) != defaults.get(name))]
+    names += [name for name in defaults if name not in settings.RUN_FIELDS and getattr(config, name) != defaults[name]]
     return " · ".join(
         format_setting(name, getattr(config, name)) for name in dict.fromkeys(names) if name not in searched
     )

@@ -17,6 +17,7 @@ from ensemble.ui.compare.axis_brushes import Brush
 from ensemble.ui.compare.parallel_coordinates import TITLE, create_run_coordinates
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address, widget_state
+from ensemble.ui.tune.screen import get_trial_page
 from ensemble.wording import escaping, formats
 from ensemble.wording.provenance import format_figure_caption
 
@@ -128,7 +129,7 @@ def _show_trials_table(sweep: Sweep, trials: Sequence[Trial]) -> None:
     )
     chosen = widget_state.get_widget_value("tune_table", {}).get("selection", {}).get("rows", [])
     if chosen and chosen[0] < len(trials) and (trial := trials[chosen[0]]).run_id:
-        _show_trial_link(trial)
+        _show_trial_link(sweep, trial)
     else:
         st.caption("Choose a row to open its run.")
 
@@ -143,9 +144,9 @@ def _build_extra_columns(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, lis
     return columns
 
 
-def _show_trial_link(trial: Trial) -> None:
+def _show_trial_link(sweep: Sweep, trial: Trial) -> None:
     st.page_link(
-        "pages/train.py",
+        get_trial_page(sweep),
         label=f"Open the run of trial {trial.number + 1}",
         icon=":material/show_chart:",
         query_params=address.RUN.build_query(trial.run_id),

@@ -119,7 +119,7 @@ def _format_test_figure(figure: TrialTestFigure) -> str:
         mean, low, high = (
             formats.format_significant(value).replace("-", "−") for value in (figure.mean, figure.low, figure.high)
         )
-        return f"{mean} {figure.unit}".rstrip() + f" ({low} to {high}{over})"
+        return f"{mean} {figure.unit}".rstrip() + f" ({'' if over else '95 %: '}{low} to {high}{over})"
     mean = formats.format_percent(figure.mean, figure.examples)
     if not over:
         return f"{mean} {formats.format_share_interval(figure.mean, figure.low, figure.high, figure.examples)}"
