@@ -62,6 +62,20 @@ def test_trials_are_judged_on_the_validation_rows_of_one_split(houses: list[str]
         np.testing.assert_array_equal(read_numeric_targets(run).values, read_numeric_targets(trained[0]).values)
     assert said["best"]["values"][0] == min(trial["values"][0] for trial in said["trials"])
     assert read_last_line(run_sweep(said["study"])) == said
+    check_summary(said, result.stderr)
+
+
+def check_summary(said: dict[str, Any], printed: str) -> None:
+    """The verdict on the validation rows, and the test figures of the best: on screen and in the JSON."""
+    order = [trial["number"] for trial in sorted(said["trials"], key=lambda trial: trial["values"])]
+    verdict = said["verdict"]
+    assert (verdict["metric"], verdict["split"], verdict["best"]) == ("rmse", "validation", str(order[0]))
+    assert said["next"]["number"] == order[1]
+    assert (said["next"]["low"] > 0) == (order[1] not in said["not_shown_worse"])
+    for sentence in (verdict["answer"], *verdict["evidence"]):
+        assert sentence in printed
+    assert f"Its ensemble on {said['test']['rmse']['examples']} test rows, RMSE: " in printed
+    assert set(said["test"]) == {"rmse", "nll"}
 
 
 def test_a_stopped_sweep_is_read_from_its_folder_and_given_more_trials(houses: list[str]) -> None:
@@ -96,6 +110,12 @@ def test_a_table_is_needed(runs_of_one_test: Path) -> None:
         SweepConfig(objectives="rmse")
 
 
+def test_a_table_that_holds_out_too_few_rows_is_refused(houses: list[str]) -> None:
+    result = run_sweep(*houses, "--validation", "0.02", "--space", "width=4,8")
+    assert "holds out too few rows" in " ".join(result.output.split())
+    assert sweeps.list_sweeps() == []
+
+
 def test_from_python_a_frame_is_searched(runs_of_one_test: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SWEEP_STORE, "start_worker", lambda sweep: work_on_sweep(sweep.id))
     frame = pd.DataFrame({column.name: column.values for column in build_table().columns})
@@ -105,5 +125,8 @@ def test_from_python_a_frame_is_searched(runs_of_one_test: Path, monkeypatch: py
     )
     assert [trial.params for trial in found.trials] == [{"width": 4}, {"width": 8}]
     assert isinstance(found.best, ensemble.RegressionRun)
+    first, second, *_ = found.verdict.splitlines()
+    assert first == "One run per setting does not show which settings are better."
+    assert "has the lowest validation CRPS" in second
     with pytest.raises(ConfigError, match="needs table"):
         ensemble.sweep({"width": [4, 8]}, config)
