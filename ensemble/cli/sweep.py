@@ -12,6 +12,7 @@ from ensemble.cli.options import Command, add_settings_options, build_setting_op
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import add_placement_options, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
 from ensemble.cli.train_numbers import add_table_options, check_task_options, prepare_chosen_table, read_table_options
 from ensemble.comparison.trial_verdict import judge_trials
@@ -232,7 +233,8 @@ def _run_queued_sweep(queued: Sweep, as_json: bool) -> None:
 
 def _run_sweep_selection(sweep_id: str, size: int, name: str, again: bool) -> None:
     run = create_hyper_deep_ensemble(sweep_id, size, name, again)
-    click.echo(json.dumps({**summarize_run(run), "members": list_member_sources(run)}))
+    summary = summarize_numeric_run(run) if run.task == REGRESSION else summarize_run(run)
+    click.echo(json.dumps({**summary, "members": list_member_sources(run)}))
 
 
 def _run_sweep_stop(sweep_id: str) -> None:
@@ -294,7 +296,7 @@ def summarize_sweep(
         "verdict": summary or None,
         "test": {
             figure.metric: {name: getattr(figure, name) for name in ("mean", "low", "high", "trainings", "examples")}
-            for figure in (measure_test_figures(best) if best else ())
+            for figure in (measure_test_figures(best.run_ids) if best else ())
         },
         "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},
     }

@@ -1,5 +1,6 @@
 """What the best trial's ensemble comes to on the test examples, which had no part in choosing it."""
 
+from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -10,7 +11,6 @@ from ensemble.analysis.inference.image_groups import grouped_mean_interval
 from ensemble.analysis.inference.proportion_interval import wilson_interval
 from ensemble.config import REGRESSION
 from ensemble.errors import EnsembleError
-from ensemble.sweeps.trials import Trial
 
 
 class TrialTestFigure(NamedTuple):
@@ -36,9 +36,9 @@ class TrialTestFigure(NamedTuple):
     unit: str = ""
 
 
-def measure_test_figures(trial: Trial) -> list[TrialTestFigure]:
-    """Measure a trial's runs: accuracy, or RMSE and NLL of numbers; those that cannot be read are left out."""
-    measured = [figures for run_id in trial.run_ids if (figures := _measure_run(run_id))]
+def measure_test_figures(run_ids: Sequence[str]) -> list[TrialTestFigure]:
+    """Measure the runs of a trial: accuracy, or RMSE and NLL of numbers; those that cannot be read are left out."""
+    measured = [figures for run_id in run_ids if (figures := _measure_run(run_id))]
     if len(measured) < 2:
         return measured[0] if measured else []
     return [

@@ -101,6 +101,12 @@ def check_use(at: AppTest, sweep: Sweep) -> None:
     assert {run.settings.learning_rate for run in queued if run.settings} == {best.params["learning_rate"]}
     link: Any = next(one.proto for one in at.get("page_link") if one.proto.label == "Compare its seeds")
     assert "tag=" in link.page or "tag=" in link.query_string
+    at.button(key="tune_build").click().run()
+    assert not at.exception
+    built: Any = next(one.proto for one in at.get("page_link") if one.proto.label.startswith("Hyper-deep"))
+    assert built.page == "numbers"
+    assert "test rows, RMSE: " in said(at)
+    assert "; chosen on 36 validation rows" in said(at)
     at.button(key="tune_use_best").click().run()
     assert not at.exception
     assert at.session_state[format_numeric_key("learning_rate")] == best.params["learning_rate"]

@@ -151,7 +151,7 @@ def test_several_trainings_of_the_same_rows_are_judged_over_seeds() -> None:
     assert verdict.is_about_settings
     assert [group.key for group in verdict.worse] == ["2"]
     assert evidence.next.low < 0 < evidence.next.high
-    (rmse, nll) = measure_test_figures(evidence.best)
+    (rmse, nll) = measure_test_figures(evidence.best.run_ids)
     assert (rmse.trainings, nll.trainings) == (2, 2)
     assert rmse.low < rmse.mean < rmse.high
 
@@ -168,7 +168,7 @@ def test_halves_share_no_group() -> None:
 def test_test_figures_are_those_of_the_test_rows() -> None:
     table = prepare("street")
     trial = draw_trial(table, 0, 5.0)
-    rmse, nll = measure_test_figures(trial)
+    rmse, nll = measure_test_figures(trial.run_ids)
     run = runs.find_run(trial.run_id)
     with np.load(run.path / "predictions" / "epoch-0001.npz") as arrays:
         errors = arrays["mean"].mean(axis=0) - table.targets[table.split.test]
@@ -180,7 +180,7 @@ def test_test_figures_are_those_of_the_test_rows() -> None:
     assert label == f"Its ensemble on {len(errors)} test rows, RMSE"
     assert " km (95 %: " in figure
     assert " nats (95 %: " in other
-    assert measure_test_figures(replace(trial, run_id="gone")) == []
+    assert measure_test_figures(["gone"]) == []
 
 
 def test_a_comparison_of_trials_names_the_rows_that_tune_judges_by() -> None:

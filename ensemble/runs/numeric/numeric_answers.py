@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import TableEncoding
+
+if TYPE_CHECKING:
+    from ensemble.engine.numeric.numeric_networks import NumericNetwork
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,25 @@ def _select_answering_epoch(run: Run, epoch: int | None = None) -> int:
     if epoch not in kept:
         raise RunError(f"The run “{run.id}” has no members of epoch {epoch}: it has {', '.join(map(str, kept))}.")
     return epoch
+
+
+def load_numeric_members(run: Run, epoch: int) -> tuple["NumericNetwork", Any]:
+    """The network of a regression and its parameters after an epoch: (M, …), M as in `Run.remaining_members`.
+
+    Raises:
+      RunError: its members are not here, or damaged.
+      DataError: the description of its table cannot be read.
+      ConfigError: its network is a person's own, and is not allowed here.
+    """
+    from ensemble.engine.numeric.numeric_trainer import build_numeric_network  # JAX: who only looks needs none.
+
+    features = len(read_table_description(run.path).encoding.feature_names)
+    network = build_numeric_network(require_regression_config(run), features)
+    expected = {name: ExpectedArray((run.config.members, *leaf.shape)) for name, leaf in network.shapes.items()}
+    arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
+    remaining = list(run.remaining_members(epoch))
+    arrays = {name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()}
+    return network, network.nest_arrays(arrays)
 
 
 def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> NumericAnswers:
@@ -87,20 +110,15 @@ def load_row_predictor(run: Run, epoch: int, encoding: TableEncoding) -> Callabl
       RunError: the members are not here, or damaged; the function raises it as well.
       ConfigError: their network is a person's own, and is not allowed here.
     """
-    # JAX: whoever only looks at a run needs none.
-    from ensemble.engine.numeric import predict_rows
-    from ensemble.engine.numeric.numeric_trainer import build_numeric_network
+    import jax  # Whoever only looks at a run needs none.
 
-    config = require_regression_config(run)
-    network = build_numeric_network(config, len(encoding.feature_names))
-    expected = {name: ExpectedArray((config.members, *leaf.shape)) for name, leaf in network.shapes.items()}
-    arrays = read_epoch_arrays(run.path, "parameters", epoch, expected)
-    remaining = list(run.remaining_members(epoch))
-    arrays = {name: array[remaining].astype(network.shapes[name].dtype) for name, array in arrays.items()}
+    from ensemble.engine.numeric import predict_rows
+
+    network, params = load_numeric_members(run, epoch)
 
     def predict(features: NDArray[np.float32], places: Sequence[int] | None = None) -> NormalMixture:
-        asked = arrays if places is None else {name: array[list(places)] for name, array in arrays.items()}
-        mean, variance = predict_rows(network, network.nest_arrays(asked), features)
+        asked = params if places is None else jax.tree.map(lambda leaf: leaf[list(places)], params)
+        mean, variance = predict_rows(network, asked, features)
         try:
             return NormalMixture(
                 mean.astype(np.float64) * encoding.target_scale + encoding.target_mean,

@@ -1,5 +1,6 @@
 """A run that learns to predict a column of a table: made, launched and resumed."""
 
+import functools
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -95,13 +96,14 @@ def create_run_with_table(config: RegressionConfig, source: Path, tags: Iterable
       source: the folder.
       tags: words to find the run by.
     """
+    return RUN_STORE.create(config, tags=tags, write_table=functools.partial(copy_table, source))
 
-    def copy_table(folder: Path) -> None:
-        for name in (*TABLE_FILES, TARGETS_FILE, DETAILS_FILE, GROUPS_FILE):
-            if (source / name).exists():
-                shutil.copyfile(source / name, folder / name)
 
-    return RUN_STORE.create(config, tags=tags, write_table=copy_table)
+def copy_table(source: Path, folder: Path) -> None:
+    """Copy the table in one folder into another, with what its test rows hold."""
+    for name in (*TABLE_FILES, TARGETS_FILE, DETAILS_FILE, GROUPS_FILE):
+        if (source / name).exists():
+            shutil.copyfile(source / name, folder / name)
 
 
 def create_numeric_run(

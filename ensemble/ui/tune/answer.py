@@ -54,7 +54,7 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             _show_objective_metrics(sweep, trials, best)
-            figures = loader.compute_once("test", best.run_ids, functools.partial(measure_test_figures, best))
+            figures = loader.compute_once("test", best.run_ids, functools.partial(measure_test_figures, best.run_ids))
             for label, figure in words.list_test_figures(figures):
                 st.metric(label, figure, width="content", help=_TEST_HELP)
         _show_sweep_time(sweep)

@@ -6,11 +6,15 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.access import Action
+from ensemble.config import REGRESSION
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.sweeps import Sweep, Trial, selection
+from ensemble.sweeps.test_figures import measure_test_figures
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.shared import address, loaders, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
+from ensemble.wording.verdicts.best_trial import list_test_figures
 
 _SIZE_KEY, _REPEATS_KEY, _DEFAULT_SIZE = "tune_members", "tune_again", 4
 _MAX_MEMBERS = settings.RUN_FIELDS["members"].metadata["high"]
@@ -51,11 +55,12 @@ def _format_hyper_deep_name(sweep_id: str) -> str:
 
 def show_hyper_deep_runs(sweep: Sweep) -> None:
     """Those that were built: what each makes of the test images, and on what it was chosen."""
-    for run in loaders.list_cached_runs():
+    task = sweep.config.base.task
+    for run in loaders.list_cached_runs(task):
         if run.name.startswith(_format_hyper_deep_name(sweep.id)):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.page_link(
-                    "pages/inspect.py",
+                    "pages/numbers.py" if task == REGRESSION else "pages/inspect.py",
                     label=escaping.escape_markdown(run.name),
                     icon=":material/hub:",
                     query_params=address.RUN.build_query(run.id),
@@ -65,6 +70,10 @@ def show_hyper_deep_runs(sweep: Sweep) -> None:
 
 
 def _describe_hyper_deep_run(run: runs.Run) -> str:
+    if run.task == REGRESSION:
+        aside = read_table_description(run.path).validation
+        tested = "; ".join(f"{label}: {figure}" for label, figure in list_test_figures(measure_test_figures([run.id])))
+        return f"{tested}; chosen on {formats.format_count(aside, 'validation row')}"
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
     aside = count_holdout_images(run.data.train_size, run.config.validation)
     chosen = f"chosen on {formats.format_count(aside, f'validation {run.data.noun}')}"

@@ -4,6 +4,7 @@ import pandas as pd
 
 from ensemble.analysis.numeric.numeric_quality import NumericQuality
 from ensemble.errors import EnsembleError
+from ensemble.runs.validation_predictions import are_members_chosen
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.views.registry import RegisteredView
@@ -11,6 +12,7 @@ from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
 from ensemble.wording.verdicts.ensemble_gain import describe_folds
+from ensemble.wording.verdicts import selection_basis
 
 _FIGURES_NOTE = (
     "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
@@ -32,6 +34,8 @@ def build_numeric_headline(numbers: EvaluatedNumbers) -> View:
     if coverage := evaluation.main_coverage:
         clause = words.describe_coverage(coverage)
         yield Paragraph(f"{clause[0].upper()}{clause[1:]}.", "evidence")
+    if numbers.run and are_members_chosen(numbers.run):
+        yield Paragraph(selection_basis.CHOSEN_ON_ROWS_SENTENCE, "evidence")
     if evaluation.form == "points":
         yield Paragraph(words.NO_SPREAD_SENTENCE, "evidence")
     yield Paragraph(

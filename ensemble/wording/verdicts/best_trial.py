@@ -29,7 +29,7 @@ def list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvid
         verdict = judge_trials(evidence, goal)
         sentences = [describe_settings_verdict(verdict), *list_trial_evidence(evidence, verdict, noun), *sentences]
     sentences.append(describe_edge_settings(list_edge_settings(sweep.config.search_axes, best.params)))
-    sentences += [f"{label}: {figure}." for label, figure in list_test_figures(measure_test_figures(best))]
+    sentences += [f"{label}: {figure}." for label, figure in list_test_figures(measure_test_figures(best.run_ids))]
     return list(filter(None, sentences))
 
 

@@ -10,6 +10,10 @@ CHOSEN_MEMBERS_SENTENCE = (
     "temperatures, thresholds and sets are fitted on one half of the test images instead."
 )
 
+CHOSEN_ON_ROWS_SENTENCE = (
+    "Its members were chosen on the validation rows, where they look better than they are; the test rows chose nothing."
+)
+
 
 def describe_selection_basis(best_on: str) -> str:
     """The words for a choice made on the "validation" or on the "test" images."""

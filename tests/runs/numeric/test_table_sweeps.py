@@ -8,16 +8,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from numpy.typing import NDArray
 
 import ensemble
 from ensemble import runs, sweeps
+from ensemble.analysis.numeric.normal_mixture import NormalMixture
 from ensemble.cli.program import main
 from ensemble.config import REGRESSION, RegressionConfig
 from ensemble.errors import ConfigError
-from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
+from ensemble.runs.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    read_numeric_validation,
+)
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.sweeps.worker import work_on_sweep
+from ensemble.tables.prepared_table import read_prepared_table
 from tests.runs.numeric.conftest import build_table
 
 SHARED = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "4", "--devices", "1"]
@@ -130,3 +137,47 @@ def test_from_python_a_frame_is_searched(runs_of_one_test: Path, monkeypatch: py
     assert "has the lowest validation CRPS" in second
     with pytest.raises(ConfigError, match="needs table"):
         ensemble.sweep({"width": [4, 8]}, config)
+
+
+def test_members_of_several_trials_become_a_regression_that_is_asked_as_any(houses: list[str], tmp_path: Path) -> None:
+    said = read_last_line(run_sweep(*houses, *SHARED, "--space", "learning_rate=0.003,0.03", "--sampler", "grid"))
+    chosen = read_last_line(run_sweep(said["study"], "--select", "3", "--name", "Three of four"))
+    run = runs.find_run(chosen["run_id"])
+    assert (run.task, run.state, run.config.members) == (REGRESSION, "finished", 3)
+    trained = [runs.find_run(trial["run_id"]) for trial in said["trials"]]
+    check_greedy_choice(chosen, trained)
+    tested = read_numeric_predictions(run, 1)
+    for number, source in enumerate(chosen["members"]):
+        there = read_numeric_predictions(runs.find_run(source["run_id"]), source["epoch"])
+        np.testing.assert_array_equal(tested.mean[number], there.mean[source["member"] - 1])
+    # Its parameters give the test rows what its predictions are.
+    opened = ensemble.open_run(run.id)
+    assert isinstance(opened, ensemble.RegressionRun)
+    rows = build_table().columns
+    answers = opened.predict(pd.DataFrame({column.name: column.values for column in rows}))
+    kept = read_prepared_table(run.path)
+    at = kept.row_numbers[kept.split.test] - 1
+    np.testing.assert_allclose(answers["mean"].to_numpy()[at], tested.compute_mean(), rtol=1e-4)
+    line = runs.read_history(run.id)[-1]
+    held, targets = read_numeric_validation(run, 1)
+    assert line["ensemble_validation_nll"] == pytest.approx(held.compute_nll(targets.values).mean())
+    shown = CliRunner().invoke(main, ["inspect", run.id, "answer"]).output
+    assert "Its members were chosen on the validation rows" in " ".join(shown.split())
+
+
+def check_greedy_choice(chosen: dict[str, Any], trained: list[runs.Run]) -> None:
+    """Each member is the one with which the mixture's NLL on the validation rows is lowest (Caruana 2004)."""
+    pool = dict[tuple[str, int], tuple[NDArray[np.float64], NDArray[np.float64]]]()
+    for run in trained:
+        held, targets = read_numeric_validation(run, run.status.best_epoch or 0)
+        pool |= {(run.id, member + 1): (held.mean[member], held.variance[member]) for member in range(2)}
+    picked = list[tuple[str, int]]()
+    for source in chosen["members"]:
+
+        def compute_nll(key: tuple[str, int]) -> float:
+            mean, variance = (np.stack(each) for each in zip(*(pool[one] for one in (*picked, key)), strict=True))
+            return float(NormalMixture(mean, variance).compute_nll(targets.values).mean())
+
+        best = min((key for key in pool if key not in picked), key=compute_nll)
+        assert best == (source["run_id"], source["member"])
+        picked.append(best)
