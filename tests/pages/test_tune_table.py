@@ -101,6 +101,7 @@ def check_use(at: AppTest, sweep: Sweep) -> None:
     assert {run.settings.learning_rate for run in queued if run.settings} == {best.params["learning_rate"]}
     link: Any = next(one.proto for one in at.get("page_link") if one.proto.label == "Compare its seeds")
     assert "tag=" in link.page or "tag=" in link.query_string
+    at.number_input(key="tune_members").set_value(2).run()  # the depths differ, so one trial has members to give
     at.button(key="tune_build").click().run()
     assert not at.exception
     built: Any = next(one.proto for one in at.get("page_link") if one.proto.label.startswith("Hyper-deep"))
