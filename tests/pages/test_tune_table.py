@@ -86,7 +86,7 @@ def check_answer(at: AppTest, sweep: Sweep) -> None:
     assert "The best of 2 figures on 36 validation rows looks better than it is; the test rows chose nothing." in shown
     metrics = figures(at)
     assert {"Validation RMSE, best of 2", "Its ensemble on 32 test rows, RMSE"} <= set(metrics)
-    assert "95 %: " in metrics["Its ensemble on 32 test rows, NLL"]
+    assert "95 %: " in metrics["Its ensemble on 32 test rows, NLL in nats"]
 
 
 def check_use(at: AppTest, sweep: Sweep) -> None:

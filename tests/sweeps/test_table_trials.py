@@ -176,10 +176,10 @@ def test_test_figures_are_those_of_the_test_rows() -> None:
     groups = read_numeric_targets(run).groups
     low, high = mean_interval(collapse_groups(errors**2, groups))
     assert (rmse.low, rmse.high) == pytest.approx((np.sqrt(max(0, low)), np.sqrt(high)))
-    (label, figure), (_, other) = words.list_test_figures([rmse._replace(unit="km"), nll])
-    assert label == f"Its ensemble on {len(errors)} test rows, RMSE"
-    assert " km (95 %: " in figure
-    assert " nats (95 %: " in other
+    (label, figure), (other, _) = words.list_test_figures([rmse._replace(unit="km"), nll])
+    assert label == f"Its ensemble on {len(errors)} test rows, RMSE in km"
+    assert " (95 %: " in figure
+    assert other == f"Its ensemble on {len(errors)} test rows, NLL in nats"
     assert measure_test_figures(["gone"]) == []
 
 

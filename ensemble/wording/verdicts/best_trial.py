@@ -107,6 +107,7 @@ def list_test_figures(figures: Sequence[TrialTestFigure]) -> list[tuple[str, str
 
 def _format_test_label(figure: TrialTestFigure) -> str:
     title = "" if figure.metric == "accuracy" else f", {METRIC_TITLES[figure.metric]}"
+    title += f" in {figure.unit}" if figure.unit else ""
     examples = formats.format_count(figure.examples, f"test {figure.noun}")
     if figure.trainings == 1:
         return f"Its ensemble on {examples}{title}"
@@ -119,7 +120,7 @@ def _format_test_figure(figure: TrialTestFigure) -> str:
         mean, low, high = (
             formats.format_significant(value).replace("-", "−") for value in (figure.mean, figure.low, figure.high)
         )
-        return f"{mean} {figure.unit}".rstrip() + f" ({'' if over else '95 %: '}{low} to {high}{over})"
+        return f"{mean} ({'' if over else '95 %: '}{low} to {high}{over})"
     mean = formats.format_percent(figure.mean, figure.examples)
     if not over:
         return f"{mean} {formats.format_share_interval(figure.mean, figure.low, figure.high, figure.examples)}"

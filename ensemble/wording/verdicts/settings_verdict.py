@@ -177,6 +177,8 @@ def _describe_best_mean(verdict: SettingsVerdict) -> str:
         rest += " significantly worse"
     elif others == 1:
         rest = "the other is not shown to be worse"
+    elif others == open_:
+        rest = f"{'neither' if others == 2 else 'none'} of the {others:,} others is shown to be worse"
     else:
         rest = f"{open_:,} of the {others:,} others {'is' if open_ == 1 else 'are'} not shown to be worse"
     return f"In these runs, {best.title} has the {_name_extreme(verdict)} {metric}, {value}; {rest}."
