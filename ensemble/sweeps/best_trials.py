@@ -29,7 +29,7 @@ _JUDGED_OBJECTIVES = ("nll", "accuracy", "rmse", "crps")  # means over examples,
 _EDGE_SHARE = 0.05  # of a range's width: nearer to its end a value stands at it
 
 
-class NextTrial(NamedTuple):
+class _NextTrial(NamedTuple):
     """The second best trial, and by how much its objective is worse than the best one's.
 
     Attributes:
@@ -68,7 +68,7 @@ class BestTrialEvidence:
     best: Trial
     equivalent: tuple[Trial, ...]
     worse: tuple[Trial, ...]
-    next: NextTrial
+    next: _NextTrial
     images: int
     groups: int | None
     unit: str
@@ -128,7 +128,7 @@ def judge_best_trial(sweep: Sweep, trials: Sequence[Trial]) -> BestTrialEvidence
         best=best,
         equivalent=tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if not is_worse),
         worse=tuple(trial for (trial, _), is_worse in zip(same, worse, strict=True) if is_worse),
-        next=NextTrial(second, abs(second.values[0] - best.values[0]), low, high),
+        next=_NextTrial(second, abs(second.values[0] - best.values[0]), low, high),
         images=images,
         groups=None if groups is None or (count := int(groups.max()) + 1) == images else count,
         unit=runs.find_run(best.run_id).unit,

@@ -1,5 +1,6 @@
 """What the best trial's ensemble comes to on the test examples, which had no part in choosing it."""
 
+import functools
 from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
@@ -65,7 +66,8 @@ def _measure_run(run_id: str) -> list[TrialTestFigure]:
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
     if share is None:
         return []
-    return [TrialTestFigure("accuracy", share, *wilson_interval(share * size, size), 1, size, run.data.noun)]
+    low, high = wilson_interval(share * size, size)
+    return [TrialTestFigure("accuracy", share, low, high, trainings=1, examples=size, noun=run.data.noun)]
 
 
 def _measure_regression(run: runs.Run, epoch: int) -> list[TrialTestFigure]:
@@ -76,7 +78,8 @@ def _measure_regression(run: runs.Run, epoch: int) -> list[TrialTestFigure]:
     low, high = grouped_mean_interval(squared, targets.groups)
     mean, low, high = (float(np.sqrt(max(0.0, value))) for value in (squared.mean(), low, high))
     nll = predicted.compute_losses(targets.values)["nll"]
+    of_rows = functools.partial(TrialTestFigure, trainings=1, examples=size, noun="row")
     return [
-        TrialTestFigure("rmse", mean, low, high, 1, size, "row", run.unit),
-        TrialTestFigure("nll", float(nll.mean()), *grouped_mean_interval(nll, targets.groups), 1, size, "row", "nats"),
+        of_rows("rmse", mean, low, high, unit=run.unit),
+        of_rows("nll", float(nll.mean()), *grouped_mean_interval(nll, targets.groups), unit="nats"),
     ]
