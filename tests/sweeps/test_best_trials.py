@@ -7,10 +7,14 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+import ensemble
 from ensemble import runs, sweeps
 from ensemble.analysis.inference.paired_intervals import mean_p_value
 from ensemble.comparison.trial_verdict import judge_trials
+from ensemble.config import EnsembleConfig
 from ensemble.datasets.partition.split import select_validation_indices
+from ensemble.jobs.status import write_status
+from ensemble.runs.history import write_predictions
 from ensemble.runs.test_set import load_run_dataset
 from ensemble.sweeps import Sweep, Trial
 from ensemble.sweeps.best_trials import (
@@ -217,3 +221,32 @@ def test_what_the_choice_costs_is_said_in_its_unit(sweep: Sweep) -> None:
     assert "to lose about 1.2 points" in words.describe_selection_optimism(replace(found, optimism=0.012), "accuracy")
     assert words.describe_selection_optimism(replace(found, optimism=None), "nll") == ""
     assert words.describe_selection_optimism(None, "nll") == ""
+
+
+def test_images_of_one_group_count_once(sweep: Sweep) -> None:
+    """Four copies of each image, one of each group: the interval is that of the groups."""
+    draw = np.random.default_rng(0)
+    images = np.repeat(draw.integers(0, 256, (100, 8, 8), dtype=np.uint8), 4, axis=0)
+    images[:, 0, 0] = np.tile(np.arange(4, dtype=np.uint8), 100)
+    labels, writers = np.repeat(np.arange(100) % 2, 4), np.repeat(np.arange(100), 4)
+    with pytest.warns(UserWarning, match="whole groups"):
+        ensemble.add_dataset("writers", images, labels, groups=writers, noun="letter")
+    found = judged(sweep, *(_draw_grouped_trial(number, draw) for number in range(2)))
+    assert found.groups is not None
+    assert found.images == 4 * found.groups
+    text = " ".join(words.list_trial_evidence(found, judge_trials(found, "nll"), "letter"))
+    assert f"The {found.images} letters form {found.groups} groups, each of which counts as one." in text
+
+
+def _draw_grouped_trial(number: int, draw: np.random.Generator) -> Trial:
+    config = EnsembleConfig(dataset="writers", network="logistic", members=2, epochs=1, validation=0.4)
+    run = runs.create_run(config)
+    data = load_run_dataset(run)
+    held = select_validation_indices(config, data)
+    assert data.train_groups is not None
+    right = draw.uniform(0.2, 0.9, 100)[data.train_groups[held]]
+    labels = data.train_labels[held]
+    probabilities = np.where(np.arange(2) == labels[:, None], right[:, None], 1 - right[:, None])
+    write_predictions(run.path, 1, np.stack([probabilities, probabilities]), "validation")
+    write_status(run.path, replace(run.status, state="finished", best_epoch=1, best_on="validation"))
+    return Trial(number, "complete", {"momentum": 0.1 * number}, (float(-np.log(right).mean()),), run_id=run.id)
