@@ -11,8 +11,8 @@ from ensemble.views.registry import RegisteredView
 from ensemble.wording import formats
 from ensemble.wording import numeric_predictions as words
 from ensemble.wording.formats import format_significant
-from ensemble.wording.verdicts.ensemble_gain import describe_folds
 from ensemble.wording.verdicts import selection_basis
+from ensemble.wording.verdicts.ensemble_gain import describe_folds
 
 _FIGURES_NOTE = (
     "RMSE, MAE, CRPS and spread are in the targets’ unit; R² is 1 where all is right and 0 where "
