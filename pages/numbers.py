@@ -4,32 +4,33 @@ import streamlit as st
 
 from ensemble.ui.jobs import deletion, job_picker
 from ensemble.ui.jobs import launch as launching
-from ensemble.ui.numbers import actions, answer, screen
+from ensemble.ui.numbers import answer
 from ensemble.ui.numbers.training import numeric_launch, numeric_live, table_upload
-from ensemble.ui.runs import imports, run_actions
-from ensemble.ui.shared import navigation
+from ensemble.ui.runs import imports, run_action_panel, run_actions
+from ensemble.ui.shared import navigation, run_panel
+from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
 
 SAVE_LINES = "np.savez('numbers.npz', mean=mean, std=std, targets=targets)  # (members, examples)"
 
 
 def show_numbers_page() -> None:
     run_actions.show_run_action_result()
-    deletion.show_job_action_problem(screen.NUMERIC_SCREEN)
-    choice = job_picker.select_shown_job(screen.NUMERIC_SCREEN)
+    deletion.show_job_action_problem(NUMERIC_SCREEN)
+    choice = job_picker.select_shown_job(NUMERIC_SCREEN)
     with st.sidebar:
         table = table_upload.select_table()
         numeric_launch.show_numeric_controls()
         numeric_launch.show_numeric_launch_button(table, launching.is_launch_main_action(choice.job))
     if choice.problem:
-        screen.show_missing_numbers(choice.problem)
+        run_panel.show_missing_run(NUMERIC_SCREEN, choice.problem)
     elif choice.job:
-        screen.show_numeric_header(choice.job)
+        run_panel.show_run_header(choice.job)
         numeric_live.show_live_numbers(choice.job)
         if not choice.job.active:
             answer.show_numeric_run(choice.job)
             numeric_live.show_numeric_training(choice.job)
             numeric_launch.show_reuse_button(choice.job)
-        actions.show_numeric_actions(choice.job)
+        run_action_panel.show_run_action_panel(choice.job, NUMERIC_SCREEN.list_jobs(), on_own_page=True)
         imports.show_import_button()
     else:
         show_numbers_introduction()

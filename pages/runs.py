@@ -2,21 +2,14 @@
 
 import streamlit as st
 
-from ensemble.ui.numbers import run_list
-from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.runs import imports, overview, regressions_link
 from ensemble.ui.shared import loaders, navigation
 
 
 def show_runs_page() -> None:
-    if loaders.list_cached_runs():
+    if loaders.list_cached_runs(None):
         overview.show_runs_overview()
-        run_list.show_numeric_runs()
         imports.show_import_button()
-    elif NUMERIC_SCREEN.list_jobs():
-        run_list.show_numeric_runs()
-        imports.show_import_button()
-        overview.show_unreadable_runs()
     else:
         show_runs_introduction()
         overview.show_unreadable_runs()

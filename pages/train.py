@@ -25,7 +25,7 @@ def show_train_page() -> None:
             controls.show_more_settings(choice.job)
             controls.show_mnist_offer()
     if choice.problem:
-        run_panel.show_missing_run(choice.problem)
+        run_panel.show_missing_run(run_panel.RUN_SCREEN, choice.problem)
     elif choice.job:
         run_panel.show_run_header(choice.job)
         live.show_live_run(choice.job)

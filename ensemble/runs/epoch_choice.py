@@ -42,19 +42,28 @@ class _ReportedMetrics:
       accuracy: the ensemble's, on the test images, in [0, 1].
       nll: the ensemble's, in nats.
       member_accuracies: (M,), in [0, 1]; None of those that diverged; () where none is known.
+      rmse: of a regression's ensemble, in the unit of the targets.
+      crps: likewise.
     """
 
     epoch: int
     accuracy: float | None
     nll: float | None
     member_accuracies: tuple[float | None, ...]
+    rmse: float | None = None
+    crps: float | None = None
 
 
 def read_reported_metrics(run: Run) -> _ReportedMetrics:
     """The metrics after the epoch chosen on validation images; else, and while active, the last."""
     status = run.status
     last = _ReportedMetrics(
-        status.epoch, status.ensemble_test_accuracy, status.ensemble_test_nll, tuple(status.member_test_accuracy)
+        status.epoch,
+        status.ensemble_test_accuracy,
+        status.ensemble_test_nll,
+        tuple(status.member_test_accuracy),
+        status.ensemble_test_rmse,
+        status.ensemble_test_crps,
     )
     best = status.best_epoch
     if run.active or best is None or best == status.epoch or not is_chosen_on_validation(run, best):
@@ -62,12 +71,19 @@ def read_reported_metrics(run: Run) -> _ReportedMetrics:
     accuracy, members = status.best_ensemble_test_accuracy, status.best_member_test_accuracy
     if members:
         return _ReportedMetrics(best, accuracy, status.best_ensemble_test_nll, tuple(members))
-    # As earlier versions left it: their status says no more of that epoch than the accuracy.
+    # The status of a regression, or of an earlier version, has only the NLL or the accuracy of that epoch.
     history = run.path / "history.jsonl"
     line = _read_epoch_line(history, file_version(str(history)), best)
     if line is None:
         return last
-    return _ReportedMetrics(best, accuracy, line.get("ensemble_test_nll"), tuple(line["test_accuracy"]))
+    return _ReportedMetrics(
+        best,
+        accuracy,
+        line.get("ensemble_test_nll"),
+        tuple(line.get("test_accuracy", ())),
+        line.get("ensemble_test_rmse"),
+        line.get("ensemble_test_crps"),
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -71,6 +71,13 @@ def describe_run_origin(run: Run) -> str:
     return f"imported from {run.origin} of a report{rounded}" if run.origin else ""
 
 
+def format_run_data(run: Run) -> str:
+    """What a run learns from or predicts: "MNIST", "price in EUR"."""
+    if run.entry:
+        return run.entry.title
+    return " in ".join(filter(None, (run.target_name or "numbers", run.unit)))
+
+
 def format_unique_run_name(job: Job) -> str:
     """What it is called, and when it was made or else its id: no two runs read the same.
 

@@ -125,7 +125,8 @@ def test_a_file_is_handed_in_named_and_deleted() -> None:
     (run,) = list_runs()
     assert (run.target_name, run.unit) == ("height", "m")
     at = opened(page="runs")
-    assert "1 run of numbers" in said(at)
+    [row] = at.dataframe[0].value.to_dict("records")
+    assert (row["task"], row["data"], row["id"]) == ("regression", "height in m", run.id)
     at = opened(run.id, page="numbers")
     at.text_input(key=f"name_of_{run.id}").input("mine").run()
     at.text_area(key=f"note_of_{run.id}").input("noted").run()
@@ -172,3 +173,31 @@ def test_names_from_outside_stay_text(view: str) -> None:
     assert sorted(holes(opened(page="runs"))) == []
     assert sorted(holes(opened(run.id, page="predictions"))) == []
     assert sorted(holes(opened(page="compare", runs=run.id))) == []
+
+
+def test_runs_lists_both_tasks_and_compare_takes_one() -> None:
+    regressions = [keep_run(build_ensemble("normal", stretch=stretch)) for stretch in (1.0, 0.3)]
+    classes = runs.find_run(trained(members=2).id)
+    at = opened(page="runs")
+    rows = at.dataframe[0].value.set_index("id")
+    assert set(rows.index) == {run.id for run in (*regressions, classes)}
+    assert rows["rmse"].notna().all(), "in the table those without a figure come after the others"
+    assert rows["rmse"][classes.id] == np.inf
+    assert rows["rmse"][regressions[0].id] == regressions[0].status.ensemble_test_rmse
+    assert rows["accuracy"].notna().to_dict() == {
+        run.id: run.task == "classification" for run in (*regressions, classes)
+    }
+    every = [*regressions, classes]
+    ids = ",".join(run.id for run in every)
+    at = opened(page="runs", runs=ids)
+    assert "tick runs of one task" in said(at)
+    assert all(link.disabled for link in at.get("page_link") if link.label == "Compare 3 runs")
+    at = opened(regressions[0].id, page="runs")
+    at.text_input(key=f"name_of_{regressions[0].id}").input("mine").run()
+    assert find_regression_run(regressions[0].id).name == "mine"
+    at = opened(page="compare", runs=ids)
+    assert "2 runs of these predict numbers and are left out" in said(at)
+    at.button(key="compare_regressions").click().run()
+    assert not at.exception
+    assert value(at, "runs") == ",".join(run.id for run in regressions)
+    assert "left out" not in said(at)

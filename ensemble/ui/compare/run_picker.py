@@ -8,7 +8,6 @@ import streamlit as st
 from ensemble import runs
 from ensemble.comparison.run_groups import group_runs
 from ensemble.runs.annotations.tags import is_sweep_tag
-from ensemble.runs.store import read_regression_run
 from ensemble.ui.compare import selected_runs
 from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
 from ensemble.ui.frame import report_download
@@ -17,7 +16,6 @@ from ensemble.ui.shared import address, loaders, run_panel, widget_state
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_unique_run_name
 
-_MAX_NUMERIC_LINKS = 3  # to runs that predict numbers, where they were to be compared
 _NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
 
@@ -127,10 +125,13 @@ def _compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 
 
 def show_comparison_problems(selection: SelectedRuns) -> None:
-    numeric_runs = [run for run_id in selection.missing if (run := read_regression_run(run_id))]
-    for run in numeric_runs[:_MAX_NUMERIC_LINKS]:
-        run_panel.show_numeric_run_notice(run)
-    numeric_ids = {run.id for run in numeric_runs}
+    regressions = selected_runs.list_selected_regressions()
+    if selection.runs and regressions:
+        _show_mixture_notice(regressions)
+    else:
+        for run in regressions:
+            run_panel.show_other_task_notice(run)
+    numeric_ids = {run.id for run in regressions}
     missing = [run_id for run_id in selection.missing if run_id not in numeric_ids]
     if missing:
         named = ", ".join(f"“{run_id[:40]}”" for run_id in missing[:3])
@@ -142,6 +143,27 @@ def show_comparison_problems(selection: SelectedRuns) -> None:
     if selection.omitted_count:
         are = "is" if selection.omitted_count == 1 else "are"
         st.caption(f"{MAX_RUNS} runs are compared at a time: {selection.omitted_count:,} more {are} left out.")
+
+
+def _show_mixture_notice(regressions: Sequence[runs.Run]) -> None:
+    """Say that runs of both tasks were chosen, and lead to those that are not compared here."""
+    count = formats.format_count(len(regressions), "run")
+    predicts = "predicts" if len(regressions) == 1 else "predict"
+    st.warning(
+        f"{count} of these {predicts} numbers and {'is' if len(regressions) == 1 else 'are'} left out: classifications "
+        "and regressions have no figures in common.",
+        icon=":material/123:",
+    )
+    if len(regressions) == 1:
+        run_panel.show_run_link(regressions[0])
+    else:
+        st.button(
+            f"Compare the {len(regressions)} regressions",
+            key="compare_regressions",
+            icon=":material/compare_arrows:",
+            on_click=selected_runs.update_runs_address,
+            args=([run.id for run in regressions],),
+        )
 
 
 def show_comparison_introduction() -> None:

@@ -73,7 +73,7 @@ def list_selected_regressions() -> list[runs.Run]:
     """The runs of the address that predict numbers."""
     every = loaders.list_cached_runs(REGRESSION)
     if wanted := address.RUNS.read():
-        return [run for run in every if run.id in wanted][:MAX_RUNS]
+        return list(_find_runs_by_ids(wanted, every, REGRESSION).runs)
     tag = address.TAG.read() or address.SWEEP.read()
     return _filter_runs_by_tag(every, tag)[:MAX_RUNS] if tag else []
 
@@ -83,21 +83,21 @@ def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
     return [run for run in every if tag in run.tags]
 
 
-def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run]) -> SelectedRuns:
+def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run], task: str = CLASSIFICATION) -> SelectedRuns:
     runs_by_id, matches, missing = {run.id: run for run in every}, [], []
     for run_id in wanted[:MAX_RUNS]:
-        if run := runs_by_id.get(run_id) or _find_recent_run(run_id):
+        if run := runs_by_id.get(run_id) or _find_recent_run(run_id, task):
             matches.append(run)
         else:
             missing.append(run_id)
     return SelectedRuns(tuple(matches), tuple(missing), max(0, len(wanted) - MAX_RUNS))
 
 
-def _find_recent_run(run_id: str) -> runs.Run | None:
+def _find_recent_run(run_id: str, task: str) -> runs.Run | None:
     """A run that is not in the list yet, which may be two seconds old."""
     with suppress(RunError):
         run = runs.find_run(run_id)
-        return run if run.task == CLASSIFICATION else None
+        return run if run.task == task else None
     return None
 
 

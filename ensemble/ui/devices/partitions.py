@@ -7,7 +7,6 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.cluster.scheduler import Partition, QueueEntry
-from ensemble.config import TASKS
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.runs.groups.group import list_run_groups
@@ -74,7 +73,7 @@ def _filter_own_tasks(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
 
 
 def _tabulate_cluster_tasks(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
-    jobs_by_id: dict[str, Job] = {run.id: run for task in TASKS for run in loaders.list_cached_runs(task)}
+    jobs_by_id: dict[str, Job] = {run.id: run for run in loaders.list_cached_runs(None)}
     since = {name: _format_task_durations(name) for name in {task.name for task in tasks}}
     return {
         "job": [task.id for task in tasks],

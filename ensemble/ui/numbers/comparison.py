@@ -7,9 +7,9 @@ from ensemble.errors import RunError
 from ensemble.runs.store import Run, find_regression_run
 from ensemble.ui.compare.selected_runs import MAX_RUNS
 from ensemble.ui.numbers import loader
-from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.shared import address, guard
+from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.numeric.numeric_comparison import build_numeric_comparison
 from ensemble.views.parts import Choice, View

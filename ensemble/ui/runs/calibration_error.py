@@ -35,7 +35,7 @@ def load_ece_of_runs(listed_runs: Sequence[runs.Run], seconds: float = _READ_BUD
     """
     end, errors, left, read = time.monotonic() + seconds, {}, 0, 0
     for run in listed_runs:
-        if (at := _build_ece_cache_key(run)) is None:
+        if run.entry is None or (at := _build_ece_cache_key(run)) is None:
             continue
         if at not in _error_cache:
             if read and time.monotonic() > end:

@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from ensemble.access import Action
-from ensemble.config import TASKS
 from ensemble.runs.checkpoints.removal import (
     StoredCheckpoints,
     delete_removed_checkpoints,
@@ -68,7 +67,7 @@ def _show_removable_checkpoints(removable: Sequence[StoredCheckpoints]) -> None:
         st.info("No finished run has checkpoints: there is nothing to remove here.", icon=":material/check:")
         return
     size = format_memory(sum(each.nbytes for each in removable))
-    names = {run.id: format_unique_run_name(run) for task in TASKS for run in loaders.list_cached_runs(task)}
+    names = {run.id: format_unique_run_name(run) for run in loaders.list_cached_runs(None)}
     st.markdown(
         f"**{size} in checkpoints of {formats.format_count(len(removable), 'finished run')}.** "
         "Training goes on from checkpoints, and a finished run does not go on. Members, "

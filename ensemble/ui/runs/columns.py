@@ -80,7 +80,7 @@ SETTING_COLUMNS = {
 # What tells runs apart comes first, then what they reached: a window of 400 pixels shows up to the
 # accuracy, with nothing cut off. A name stands before them where a person gave one.
 RUN_COLUMNS: dict[str, _RunColumn] = {
-    "data": _RunColumn("Data", width=72),
+    "data": _RunColumn("Data", width=72, help="The dataset, or the column of a table that is predicted"),
     **{name: SETTING_COLUMNS[name] for name in _FIRST_SETTINGS},
     "accuracy": _RunColumn("Accuracy", "number", 78, f"{_ENSEMBLE_ACCURACY_HELP}, {_REPORTED_EPOCH}"),
     "gain": _RunColumn(
@@ -91,6 +91,23 @@ RUN_COLUMNS: dict[str, _RunColumn] = {
         format_signed_gain,
     ),
     "state": _RunColumn("State", width=78),
+    "task": _RunColumn("Task", width=95, is_default=False),
+    "rmse": _RunColumn(
+        "RMSE",
+        "number",
+        70,
+        f"Root mean squared error of predicted numbers on the test rows, in their unit, {_REPORTED_EPOCH}",
+        formats.format_significant,
+        is_default=False,
+    ),
+    "crps": _RunColumn(
+        "CRPS",
+        "number",
+        70,
+        f"Continuous ranked probability score of predicted numbers on the test rows, in their unit, {_REPORTED_EPOCH}",
+        formats.format_significant,
+        is_default=False,
+    ),
     "name": _RunColumn("Name", width=250),
     "best": _RunColumn(
         "Best",
@@ -107,8 +124,8 @@ RUN_COLUMNS: dict[str, _RunColumn] = {
         "NLL",
         "number",
         70,
-        "Negative log-likelihood of the test labels under the "
-        f"averaged probabilities, mean in nats, {_REPORTED_EPOCH}: less is better",
+        "Negative log-likelihood of the test labels or targets under the "
+        f"averaged probabilities or densities, mean in nats, {_REPORTED_EPOCH}: less is better",
         formats.format_significant,
     ),
     "ece": _RunColumn(

@@ -13,6 +13,7 @@ from ensemble.wording import escaping, formats
 MAX_COMPARED_RUNS = 50  # runs that Compare takes
 _COMPARE_PAGE, _COMPARE_ICON = "pages/compare.py", ":material/compare_arrows:"
 MAX_TAG_LINKS = 3  # of a run that has many
+MIXED_TASKS = "Classifications and regressions have no figures in common: tick runs of one task to compare them."
 
 
 def show_selection_compare_link(chosen: Sequence[runs.Run]) -> None:
@@ -20,8 +21,13 @@ def show_selection_compare_link(chosen: Sequence[runs.Run]) -> None:
     _show_compare_link(
         f"Compare {formats.format_count(len(chosen), 'run')}",
         address.RUNS.build_query(tuple(run.id for run in chosen[:MAX_COMPARED_RUNS])),
-        len(chosen) > MAX_COMPARED_RUNS,
+        len(chosen) > MAX_COMPARED_RUNS or not have_one_task(chosen),
     )
+
+
+def have_one_task(chosen: Sequence[runs.Run]) -> bool:
+    """Whether these runs can be compared, as all of them predict classes or all numbers."""
+    return len({run.task for run in chosen}) <= 1
 
 
 def describe_compare_limit(count: int) -> str:
@@ -33,7 +39,7 @@ def describe_compare_limit(count: int) -> str:
 
 def show_run_compare_links(run: runs.Run, every: Sequence[runs.Run]) -> None:
     """From one run: to its dataset's baseline, and to all that share a tag or a sweep with it."""
-    baseline = read_baseline(run.config.dataset)
+    baseline = read_baseline(run.config.dataset) if run.entry else None
     if baseline and baseline != run.id:
         _show_compare_link("Compare with the baseline", address.RUNS.build_query((baseline, run.id)))
     for tag in run.tags[:MAX_TAG_LINKS]:

@@ -28,11 +28,11 @@ def filter_listed_runs(every: Sequence[runs.Run], ticked: Collection[str]) -> li
 
 
 def _select_filtered_runs(every: Sequence[runs.Run]) -> tuple[list[runs.Run], bool]:
-    titles = {run.config.dataset: run.data.title for run in every if run.training_config}
-    if any(not run.training_config for run in every):
+    titles = {run.config.dataset: run.entry.title if run.entry else "Tables" for run in every if run.settings}
+    if any(not run.settings for run in every):
         titles["imported"] = "Imported"
     states = {run.state for run in every}
-    learners = {run.training_config.network for run in every if run.training_config}
+    learners = {run.settings.network for run in every if run.settings}
     tags = sorted({tag for run in every for tag in run.tags})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = widget_state.draw_widget(
@@ -134,7 +134,7 @@ def find_matching_runs(
         for run in every
         if (not states or run.state in states)
         and (not datasets or run.config.dataset in datasets)
-        and (not learners or (run.training_config and run.training_config.network in learners))
+        and (not learners or (run.settings and run.settings.network in learners))
         and wanted <= set(run.tags)
         and (not words or _has_all_words(run, words))
     ]

@@ -36,7 +36,7 @@ ROW_HEIGHT_PX, MAX_ROWS = 35, 10
 
 def show_runs_overview() -> None:
     """All runs; looks again by itself while one is active, or is still to be read."""
-    live = _get_runs_refresh_interval(loaders.list_cached_runs())
+    live = _get_runs_refresh_interval(loaders.list_cached_runs(None))
     st.fragment(_refresh_runs_overview, run_every=live)(live)
 
 
@@ -50,7 +50,7 @@ def _get_runs_refresh_interval(every: Sequence[runs.Run]) -> float | None:
 def _refresh_runs_overview(was_live: float | None) -> None:
     """The body of `show_runs_overview`, drawn again after `was_live` seconds."""
     with guard_page():
-        every = loaders.list_cached_runs()
+        every = loaders.list_cached_runs(None)
         if not every or _get_runs_refresh_interval(every) != was_live:
             st.rerun()
         disk_quota.show_quota_warning()
@@ -141,9 +141,10 @@ def _show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
         return []
     ids = tuple(run.id for run in listed_runs)
     baselines = set(read_baselines().values())
-    names = columns.list_shown_columns(
-        ["baseline"] if baselines.intersection(ids) else [], named=any(run.name != run.id for run in listed_runs)
-    )
+    first = ["baseline"] if baselines.intersection(ids) else []
+    if any(run.target for run in listed_runs):
+        first += ["task", "rmse", "crps"]
+    names = columns.list_shown_columns(first, named=any(run.name != run.id for run in listed_runs))
     ece_by_run: dict[str, float] = {}
     if "ece" in names:
         ece_by_run, tab.unread_error_count = calibration_error.load_ece_of_runs(listed_runs)
@@ -157,7 +158,7 @@ def _show_runs_table(listed_runs: Sequence[runs.Run]) -> list[str]:
         # Only then: what is ticked while this is drawn would be taken back by what is sent.
         widget_state.set_widget_value(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
-        runs_table.style_runs_table(frame, [run.data.test_size for run in listed_runs]),
+        runs_table.style_runs_table(frame, [run.entry.test_size if run.entry else 1 for run in listed_runs]),
         hide_index=True,
         key=key,
         on_select=lambda: selection.update_table_selection(key, ids),

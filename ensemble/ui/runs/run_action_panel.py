@@ -7,7 +7,6 @@ import streamlit as st
 from ensemble import runs
 from ensemble.access import Action
 from ensemble.jobs.folders import MAX_NAME_LENGTH, read_run_name
-from ensemble.jobs.store import StoredJob
 from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.names import write_run_name
 from ensemble.runs.annotations.notes import MAX_NOTE_LENGTH, read_run_note, write_run_note
@@ -15,25 +14,29 @@ from ensemble.ui.frame import report_download
 from ensemble.ui.jobs import deletion, job_panel
 from ensemble.ui.runs import compare_links, groups, run_actions, tag_editor, take_away
 from ensemble.ui.shared import address, run_panel, widget_state
-from ensemble.ui.shared.run_panel import RUN_SCREEN
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.run_names import format_run_name
 
 
-def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
-    """Everything that can be done with `run`."""
+def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run], *, on_own_page: bool = False) -> None:
+    """Everything that can be done with `run`; on its own page only what that has nowhere else."""
+    screen = run_panel.find_run_screen(run)
     with st.container(border=True, key="run_actions"):
-        _show_run_title(run)
-        if deletion.is_deletion_requested(RUN_SCREEN, run):
+        if not on_own_page:
+            _show_run_title(run)
+        if deletion.is_deletion_requested(screen, run):
             deletion.show_delete_confirmation(
-                RUN_SCREEN, run, lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}.")
+                screen, run, lambda act: run_actions.attempt_run_action(act, f"Deleted {format_run_name(run)}.")
             )
+        elif on_own_page:
+            with st.container(horizontal=True, horizontal_alignment="right"):
+                deletion.show_delete_button(screen, run)
         else:
             _show_run_buttons(run)
             _show_baseline_controls(run, every)
         groups.show_run_groups(run, "run_")
-        show_name_and_note(run)
+        _show_name_and_note(run)
         tag_editor.show_tag_editor([run], every)
         run_panel.show_citation_panel(run)
 
@@ -47,29 +50,36 @@ def _show_run_title(run: runs.Run) -> None:
 
 
 def _show_run_links(run: runs.Run) -> None:
-    for path, label, icon in (
-        ("pages/train.py", "Open its curves", ":material/show_chart:"),
-        ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
-    ):
+    pages = (
+        (
+            ("pages/train.py", "Open its curves", ":material/show_chart:"),
+            ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
+        )
+        if run.entry
+        else (("pages/numbers.py", "Open its curves and predictions", ":material/123:"),)
+    )
+    for path, label, icon in pages:
         st.page_link(path, label=label, icon=icon, query_params=address.RUN.build_query(run.id), width="content")
 
 
 def _show_baseline_controls(run: runs.Run, every: Sequence[runs.Run]) -> None:
-    pinned = read_baseline(run.config.dataset) == run.id
-    data = escaping.escape_markdown(run.data.title)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            f"Unpin as the baseline of {data}" if pinned else f"Pin as the baseline of {data}",
-            icon=":material/keep_off:" if pinned else ":material/keep:",
-            key="run_pin",
-            type="tertiary",
-            on_click=_pin_baseline,
-            args=(run.config.dataset, None if pinned else run.id),
-            **rights.build_control_arguments(
-                Action.CHANGE, help="Compare measures other runs on this data against it."
-            ),
-        )
+        if run.entry:
+            _show_pin_button(run, read_baseline(run.config.dataset) == run.id)
         compare_links.show_run_compare_links(run, every)
+
+
+def _show_pin_button(run: runs.Run, pinned: bool) -> None:
+    data = escaping.escape_markdown(run.data.title)
+    st.button(
+        f"Unpin as the baseline of {data}" if pinned else f"Pin as the baseline of {data}",
+        icon=":material/keep_off:" if pinned else ":material/keep:",
+        key="run_pin",
+        type="tertiary",
+        on_click=_pin_baseline,
+        args=(run.config.dataset, None if pinned else run.id),
+        **rights.build_control_arguments(Action.CHANGE, help="Compare measures other runs on this data against it."),
+    )
 
 
 def _pin_baseline(dataset: str, run_id: str | None) -> None:
@@ -78,7 +88,7 @@ def _pin_baseline(dataset: str, run_id: str | None) -> None:
     run_actions.attempt_run_action(lambda: write_baseline(dataset, run_id), text)
 
 
-def show_name_and_note(run: StoredJob) -> None:
+def _show_name_and_note(run: runs.Run) -> None:
     """Name and note, kept as soon as the box is left: what was typed is never lost."""
     left, right = st.columns([1, 2])
     left.text_input(
@@ -106,7 +116,7 @@ def show_name_and_note(run: StoredJob) -> None:
     )
 
 
-def _rename_single_run(run: StoredJob, key: str) -> None:
+def _rename_single_run(run: runs.Run, key: str) -> None:
     """Callback: keep the name."""
     name, before = widget_state.get_widget_value(key), read_run_name(run.path)
     if name == ("" if before == run.id else before):
@@ -114,7 +124,7 @@ def _rename_single_run(run: StoredJob, key: str) -> None:
     run_actions.attempt_run_action(lambda: write_run_name(run.id, name), "Name saved.")
 
 
-def _save_run_note(run: StoredJob, key: str) -> None:
+def _save_run_note(run: runs.Run, key: str) -> None:
     """Callback: keep the note."""
     text = widget_state.get_widget_value(key)
     if text.strip() == read_run_note(run):
@@ -139,7 +149,7 @@ def _show_run_buttons(run: runs.Run) -> None:
                 args=(run.id,),
                 **rights.build_control_arguments(Action.CHANGE, run.path, disabled=not run.can_resume),
             )
-        deletion.show_delete_button(RUN_SCREEN, run)
+        deletion.show_delete_button(run_panel.find_run_screen(run), run)
     if reason := _describe_disabled_run_action(run):
         st.caption(reason)
 

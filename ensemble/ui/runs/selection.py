@@ -36,7 +36,7 @@ def set_selected_runs(wanted: Sequence[str]) -> None:
     address.RUNS.set_value(())
     if len(wanted) == 1:
         with suppress(RunError):  # deleted meanwhile: the next drawing shows it gone
-            job_picker.remember_shown_job(run_panel.RUN_SCREEN, runs.find_run(wanted[0]))
+            job_picker.remember_shown_job(run_panel.find_run_screen(run := runs.find_run(wanted[0])), run)
         return
     job_picker.forget_shown_job(run_panel.RUN_SCREEN)
     if len(wanted) > compare_links.MAX_COMPARED_RUNS:
@@ -122,6 +122,8 @@ def _describe_disabled_selection_action(chosen: Sequence[runs.Run], resumable: S
     parts = []
     if len(chosen) > compare_links.MAX_COMPARED_RUNS:
         parts.append(compare_links.describe_compare_limit(len(chosen)))
+    if not compare_links.have_one_task(chosen):
+        parts.append(compare_links.MIXED_TASKS)
     if len(resumable) > _MAX_RESUMED_RUNS:
         parts.append(f"Resume takes at most {_MAX_RESUMED_RUNS} at once: tick fewer.")
     if all(run.active for run in chosen):

@@ -81,6 +81,19 @@ def tabulate_runs_export(listed_runs: Sequence[runs.Run]) -> pd.DataFrame:
     return pd.DataFrame([_build_export_row(run) for run in listed_runs])
 
 
+def _build_numeric_cells(run: runs.Run) -> dict[str, Any]:
+    """What a regression has besides; nothing of a classification, whose file stays as it was."""
+    if run.target is None:
+        return {}
+    return {
+        "task": run.task,
+        "target": run.target_name,
+        "unit": run.unit,
+        "last_ensemble_test_rmse": run.status.ensemble_test_rmse,
+        "last_ensemble_test_crps": run.status.ensemble_test_crps,
+    }
+
+
 def _build_export_row(run: runs.Run) -> dict[str, Any]:
     """One run: what it is, what it reached, what it was asked."""
     status = run.status
@@ -99,6 +112,7 @@ def _build_export_row(run: runs.Run) -> dict[str, Any]:
         "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
         "last_ensemble_test_nll": status.ensemble_test_nll,
         "last_mean_member_test_accuracy": fmean(members) if members else None,
+        **_build_numeric_cells(run),
         **run.config.as_dict(),
         "tags": ", ".join(run.tags),
         "note": read_run_note(run),

@@ -20,12 +20,12 @@ from ensemble.ui.runs.columns import RUN_COLUMNS, SETTING_COLUMNS
 from ensemble.ui.shared import settings
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording.run_names import format_run_name
+from ensemble.wording.run_names import format_run_data, format_run_name
 from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.verdicts import chance_level
 
 _NOTE_PREVIEW_LENGTH = 60
-_PERCENT_COLUMNS, _LOWER_IS_BETTER_COLUMNS = ("accuracy", "best", "last", "mean"), ("nll", "ece")
+_PERCENT_COLUMNS, _LOWER_IS_BETTER_COLUMNS = ("accuracy", "best", "last", "mean"), ("nll", "ece", "rmse", "crps")
 _MAX_CACHED_ROWS = 4096  # runs whose rows are remembered
 
 # A run's row, with the run as it was read then and the version of its note: a list of a thousand
@@ -96,8 +96,11 @@ def build_run_row(run: runs.Run) -> dict[str, Any]:
         "mean": _convert_to_percent(mean) if len(members) > 1 else None,
         "gain": None if gain is None else formats.round_half_away(gain),
         "nll": reported.nll,
+        "rmse": reported.rmse,
+        "crps": reported.crps,
         "time": status.seconds or None,
-        "data": run.data.title,
+        "data": format_run_data(run),
+        "task": run.task,
         **{name: _format_run_setting_cell(run, name) for name in SETTING_COLUMNS},
         "tags": ", ".join(run.tags),
         "settings": settings.summarize_run_settings(run.config),
@@ -109,7 +112,7 @@ def build_run_row(run: runs.Run) -> dict[str, Any]:
 
 def _format_run_setting_cell(run: runs.Run, name: str) -> Any:
     """A setting in its column; none where members differ in it, or where it is not known."""
-    if run.training_config and name in run.training_config.member_values and f"{name}=" in run.training_config.vary:
+    if run.settings and name in run.settings.member_values and f"{name}=" in run.settings.vary:
         return None
     value = getattr(run.config, name, None)
     if isinstance(value, bool):
@@ -119,9 +122,9 @@ def _format_run_setting_cell(run: runs.Run, name: str) -> Any:
 
 def _build_search_text(run: runs.Run, note: str) -> str:
     """All the words by which a run can be found, but for its name and state."""
-    search_words = (run.id, settings.summarize_run_settings(run.config), note, run.config.dataset, run.data.title)
-    network = run.training_config.network if run.training_config else ""
-    return " ".join([*search_words, network, *run.tags]).casefold()
+    search_words = (run.id, settings.summarize_run_settings(run.config), note, run.config.dataset, run.task)
+    network = run.settings.network if run.settings else ""
+    return " ".join([*search_words, format_run_data(run), network, *run.tags]).casefold()
 
 
 def _convert_to_percent(share: float | None) -> float | None:

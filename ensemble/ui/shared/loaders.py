@@ -121,9 +121,9 @@ def forget_test_sets() -> None:
     _load_cached_test_set.clear()
 
 
-def list_cached_runs(task: str = CLASSIFICATION) -> list[runs.Run]:
-    """Every run of this task, newest first, at most two seconds old."""
-    return [run for run in job_screen.list_store_jobs(RUN_STORE) if run.task == task]
+def list_cached_runs(task: str | None = CLASSIFICATION) -> list[runs.Run]:
+    """Every run of this task, or of any, newest first, at most two seconds old."""
+    return [run for run in job_screen.list_store_jobs(RUN_STORE) if task in (None, run.task)]
 
 
 def forget_runs() -> None:

@@ -5,17 +5,18 @@ from collections.abc import Callable
 import streamlit as st
 
 from ensemble import runs
-from ensemble.config import CLASSIFICATION
+from ensemble.config import CLASSIFICATION, REGRESSION
+from ensemble.errors import RunError
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.start_weights import identify_start_weights
-from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task, read_regression_run
+from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task
 from ensemble.ui.frame import plain_words, report_download
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import JobScreen
 from ensemble.ui.shared import address, loaders, settings
 from ensemble.wording import escaping
 from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation
-from ensemble.wording.run_names import describe_run_origin, format_run_name
+from ensemble.wording.run_names import describe_run_origin, format_run_data, format_run_name
 from ensemble.wording.runs import member_settings
 from ensemble.wording.verdicts import chance_level
 
@@ -28,6 +29,22 @@ RUN_SCREEN = JobScreen(
     deletion_question_end=" with its curves, predictions and checkpoints? It cannot be brought back.",
     explain_refusal=lambda run: explain_wrong_task(run, CLASSIFICATION),
 )
+NUMERIC_SCREEN: JobScreen[Run] = JobScreen(
+    RUN_STORE,
+    address.RUN,
+    "numeric_",
+    "run",
+    first_step="Start with a first run",
+    deletion_question_end=RUN_SCREEN.deletion_question_end,
+    dependent_words=(address.EPOCH,),
+    memory="numbers",
+    explain_refusal=lambda run: explain_wrong_task(run, REGRESSION),
+)
+
+
+def find_run_screen(run: Run) -> JobScreen[Run]:
+    """Return the screen that shows runs of this task."""
+    return RUN_SCREEN if run.task == CLASSIFICATION else NUMERIC_SCREEN
 
 
 def show_run_screen(
@@ -36,7 +53,7 @@ def show_run_screen(
     """A screen about one run: its header and `draw`, or what is wrong, or `without` any run."""
     choice = job_picker.select_shown_job(RUN_SCREEN)
     if choice.problem:
-        show_missing_run(choice.problem)
+        show_missing_run(RUN_SCREEN, choice.problem)
     elif choice.job:
         show_run_header(choice.job, has_try_link)
         if member_numbering := member_settings.describe_member_numbering(choice.job):
@@ -46,35 +63,44 @@ def show_run_screen(
         without()
 
 
-def show_missing_run(problem: str) -> None:
-    """What is wrong with the run in the address; of one that predicts numbers, where it is shown."""
-    if run := read_regression_run(address.RUN.read() or ""):
-        show_numeric_run_notice(run)
-        job_picker.show_way_on(RUN_SCREEN)
+def show_missing_run(screen: JobScreen[Run], problem: str) -> None:
+    """What is wrong with the run in the address; of one of the other task, the page that shows it."""
+    try:
+        show_other_task_notice(runs.find_run(address.RUN.read() or ""))
+    except RunError:
+        job_picker.show_missing_job(screen, problem)
     else:
-        job_picker.show_missing_job(RUN_SCREEN, problem)
+        job_picker.show_way_on(screen)
 
 
-def show_numeric_run_notice(run: Run) -> None:
+def show_other_task_notice(run: Run) -> None:
+    """Say that a page is for the other task, and link to the page of this run's task."""
     name = escaping.escape_markdown(format_run_name(run))
-    st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
+    if run.entry:
+        st.info(f"This page is for numbers, and “{name}” is of classes.", icon=":material/category:")
+    else:
+        st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
+    show_run_link(run)
+
+
+def show_run_link(run: Run) -> None:
+    """A link to the page that judges a run of this task."""
+    page, title = ("inspect", "Inspect") if run.entry else ("numbers", "Numbers")
     st.page_link(
-        "pages/numbers.py",
-        label=f"Open “{name}” on Numbers",
+        f"pages/{page}.py",
+        label=f"Open “{escaping.escape_markdown(format_run_name(run))}” on {title}",
         icon=":material/arrow_forward:",
         query_params=address.RUN.build_query(run.id),
     )
 
 
-def show_run_header(
-    run: runs.Run, has_try_link: bool = True, screen: JobScreen[Run] = RUN_SCREEN, report_key: str = "run_one_file"
-) -> None:
+def show_run_header(run: runs.Run, has_try_link: bool = True) -> None:
     """Name, state, file and picker in one line, which stays while the page scrolls.
 
     The settings stand behind its "?".
     """
-    title = screen.describe_details(run) or run.data.title
-    parts = [title, settings.summarize_run_settings(run.config)]
+    screen = find_run_screen(run)
+    parts = [format_run_data(run), settings.summarize_run_settings(run.config)]
     if digest := identify_start_weights(run.path):
         parts.append(f"start weights given ({digest})")
     text = escaping.escape_markdown(" · ".join(parts))
@@ -84,10 +110,10 @@ def show_run_header(
         full = f"**{escaping.escape_markdown(format_run_name(run))}**  \n{text}  \n{escaping.escape_markdown(which)}"
         st.caption("Settings", width="content", help=full)
         st.space("stretch")
-        if has_try_link:
+        if has_try_link and run.entry:
             _show_try_link(run)
-        report_download.show_report_download([run], report_key)
-        if run.task == CLASSIFICATION:
+        report_download.show_report_download([run], f"{screen.prefix}one_file")
+        if run.entry:
             plain_words.show_terms_control()
         job_picker.show_job_picker(screen, run)
 

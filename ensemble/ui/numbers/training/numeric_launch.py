@@ -16,11 +16,11 @@ from ensemble.ui.devices import placement_control
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
-from ensemble.ui.numbers.screen import NUMERIC_SCREEN
 from ensemble.ui.numbers.training import numeric_settings as settings
 from ensemble.ui.numbers.training import table_upload
 from ensemble.ui.numbers.training.table_upload import SelectedTable
 from ensemble.ui.shared import widget_state
+from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
 from ensemble.ui.shared.seed_launch import list_missing_seeds
 from ensemble.ui.train.launch import get_seed_count, show_seed_count
 from ensemble.wording import escaping, formats
