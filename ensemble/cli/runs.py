@@ -74,19 +74,21 @@ def _print_numeric_run(run: stored.Run, as_json: bool) -> None:
 def run_runs_show_command(run_id: str) -> None:
     """A run's settings and status, its groups, its command and how to cite it, as JSON."""
     run = stored.find_run(run_id)
-    if run.task == REGRESSION:
-        click.echo(json.dumps(describe_numeric_run(run), indent=1))
-        return
-    status = {**serialize_status(run.status, run.task), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
+    if run.target:
+        own = {"note": run.note, "target": run.target_name, "unit": run.unit, "member_names": list(run.member_names)}
+        settings = run.settings.as_dict() if run.settings else None
+    else:
+        own = {"origin": run.origin, "weights": run.weights}
+        settings = run.config.as_dict()
     record = {
         "run_id": run.id,
+        "task": run.task,
         "name": run.name,
         "tags": list(run.tags),
-        "origin": run.origin,
-        "weights": run.weights,
-        "settings": run.config.as_dict(),
-        "status": status,
+        **own,
+        "settings": settings,
+        "status": {**serialize_status(run.status, run.task), "state": run.state, "message": run.message},
         "placement": asdict(placement) if placement else None,
         "groups": _summarize_groups(run),
         "command": build_rerun_command(run),
@@ -94,22 +96,6 @@ def run_runs_show_command(run_id: str) -> None:
         "bibtex": format_bibtex(run),
     }
     click.echo(json.dumps(record, indent=1))
-
-
-def describe_numeric_run(run: stored.Run) -> dict[str, Any]:
-    return {
-        "run_id": run.id,
-        "task": run.task,
-        "name": run.name,
-        "tags": list(run.tags),
-        "note": run.note,
-        "target": run.target_name,
-        "unit": run.unit,
-        "member_names": list(run.member_names),
-        "settings": run.settings.as_dict() if run.settings else None,
-        "status": {**serialize_status(run.status, run.task), "state": run.state, "message": run.message},
-        "groups": _summarize_groups(run),
-    }
 
 
 def _summarize_groups(run: stored.Run) -> list[dict[str, Any]]:

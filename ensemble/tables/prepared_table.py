@@ -48,6 +48,10 @@ class PreparedTable:
       train_groups: the group of each training row, by the column of groups and exact copies, from 0;
         None if rows are independent.
       in_time_order: whether rows are in time order, so that the last ones are tested on.
+      leave_out: the columns that `prepare_table` was told to leave out; None where a folder of an
+        earlier version does not say.
+      as_categories: the columns of numbers that it was told to take as categories.
+      group: the column of groups; "" for none.
     """
 
     source: str
@@ -60,6 +64,9 @@ class PreparedTable:
     groups: Groups | None = None
     train_groups: Groups | None = None
     in_time_order: bool = False
+    leave_out: tuple[str, ...] | None = None
+    as_categories: tuple[str, ...] = ()
+    group: str = ""
 
     def assign_folds(self, folds: int, seed: int) -> NDArray[np.int64]:
         """Assign the training rows, in the order of `split.train`, to folds; see `assign_row_folds`."""
@@ -87,6 +94,9 @@ class _TableDescription:
     ranges: dict[str, list[float]] = field(default_factory=dict)
     group_arrays: list[str] = field(default_factory=list)
     in_time_order: bool = False
+    leave_out: list[str] | None = None
+    as_categories: list[str] = field(default_factory=list)
+    group: str = ""
 
     @property
     def encoding(self) -> TableEncoding:
@@ -188,6 +198,9 @@ def prepare_table(
         groups=groups,
         train_groups=select_groups(joined, parts.train),
         in_time_order=in_time_order,
+        leave_out=tuple(leave_out),
+        as_categories=tuple(as_categories),
+        group=group,
     )
 
 
@@ -225,7 +238,8 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
         write_arrays(folder / _GROUPS_FILE, groups)
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
-    values |= {"group_arrays": list(groups), "in_time_order": table.in_time_order}
+    values["group_arrays"] = list(groups)
+    values |= {name: getattr(table, name) for name in ("in_time_order", "leave_out", "as_categories", "group")}
     write_json(folder / _DESCRIPTION_FILE, values)
 
 

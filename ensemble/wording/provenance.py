@@ -7,17 +7,20 @@ import shlex
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ensemble import __version__
 from ensemble.acquisition.learning_job import LearningConfig
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, RegressionConfig
+from ensemble.errors import DataError
 from ensemble.jobs.job import Job
 from ensemble.regression.regression_job import LbfgsConfig
 from ensemble.runs.run_folder import SOURCES_FILE
 from ensemble.runs.start_weights import WEIGHTS_FILE
 from ensemble.settings import Settings, list_setting_fields
 from ensemble.sweeps.settings import SweepConfig
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.wording.escaping import remove_invisible_characters
 from ensemble.wording.run_names import format_run_name, read_run_settings
 
@@ -42,6 +45,7 @@ MONTHS = (
 _SPLIT_SETTINGS = {"space": ("--space", " "), "objectives": ("--objective", ",")}
 # Where trials are written down changes none of them; the environment says it.
 _NOT_OPTIONS = ("storage",)
+_UNNAMED_TABLE = "table.csv"  # the file of a table that came from Python and had none
 # What TeX reads as more than a letter. Braces are counted even behind a backslash.
 _TEX_ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -69,7 +73,8 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     It says every setting that is not the default. Where the run was placed (Slurm), its name and
     its tags change no number and are left out. An imported run was made elsewhere, and one whose
     members were chosen from others needs those. Weights that members were given to start from lie
-    in the run's folder, from which the command is said.
+    in the run's folder, from which the command is said; the table of a regression, in the folder
+    that it was read from.
 
     Args:
       dataset: of an ensemble's, to train on another; "" for its own.
@@ -83,6 +88,8 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
         words = [] if made_of_others else list_train_words(config)
         if words and (run.path / WEIGHTS_FILE).exists():
             words += ["--from", WEIGHTS_FILE]
+    elif isinstance(config, RegressionConfig):
+        words = _list_regression_words(run, config)
     elif isinstance(config, LbfgsConfig):
         words = ["lbfgs", *_iterate_changed_options(config, LbfgsConfig())]
     elif isinstance(config, SweepConfig):
@@ -101,6 +108,23 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
 def list_train_words(config: EnsembleConfig) -> list[str]:
     """Return the words of the command that trains with these settings, after the program's name."""
     return ["train", *_iterate_changed_options(config, EnsembleConfig())]
+
+
+def _list_regression_words(run: Job, config: RegressionConfig) -> list[str]:
+    """The same of a regression; none where a run of an earlier version does not say what was left out."""
+    try:
+        table = read_table_description(run.path)
+    except DataError:
+        return []
+    if table.leave_out is None:
+        return []
+    source = table.source if Path(table.source).suffix else _UNNAMED_TABLE
+    words = ["train", "--task", config.task, "--table", source, "--target", table.target]
+    for option, columns in (("--leave-out", table.leave_out), ("--category", table.as_categories)):
+        words += [word for name in columns for word in (option, name)]
+    words += ["--group", table.group] if table.group else []
+    words += ["--time-order"] if table.in_time_order else []
+    return [*words, *_iterate_changed_options(config, RegressionConfig())]
 
 
 def format_citation(run: Job) -> str:

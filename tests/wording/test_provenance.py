@@ -22,12 +22,15 @@ from ensemble.cli.stress_and_regression import run_lbfgs_command
 from ensemble.cli.sweep import build_sweep_config
 from ensemble.cli.sweep import run_sweep_command as sweep_command
 from ensemble.cli.train import run_train_command
-from ensemble.config import EnsembleConfig
+from ensemble.cli.train_numbers import prepare_chosen_table, read_table_options
+from ensemble.config import EnsembleConfig, RegressionConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
+from ensemble.exchange.data_tables import read_data_table
 from ensemble.regression import LbfgsConfig
+from ensemble.runs.numeric.numeric_launch import create_numeric_run, prepare_numeric_table
 from ensemble.settings import Settings, list_setting_choices, list_setting_fields
-from ensemble.storage.atomic_files import write_json
+from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.sweeps import SweepConfig
 from ensemble.wording.provenance import build_rerun_command, format_bibtex, format_citation, format_figure_caption
 from ensemble.wording.run_names import format_run_name
@@ -110,6 +113,39 @@ def test_the_command_of_a_regression_says_all_its_settings() -> None:
     for config in configs(LbfgsConfig, 25):
         command = build_rerun_command(replace(solve, config=config))
         assert config == LbfgsConfig(**said(command, run_lbfgs_command)), command
+
+
+def test_the_command_of_a_regression_on_a_table_says_its_settings_and_columns(tmp_path: Path) -> None:
+    rows = [f"{n % 17}.5,{n % 3},{n},{n // 4},{3 * (n % 17) + n % 5}" for n in range(80)]
+    (tmp_path / "my houses.csv").write_text("\n".join(["size,kind,row-no,owner,price", *rows]))
+    table = read_data_table(tmp_path / "my houses.csv")
+    columns = {"leave_out": ("row-no",), "as_categories": ("kind",), "group": "owner"}
+    for asked in (columns, {"leave_out": ("owner",), "in_time_order": True}, {}):
+        prepared = prepare_numeric_table(RegressionConfig(), table, "price", **asked)  # type: ignore[arg-type]
+        run = create_numeric_run(RegressionConfig(), prepared)
+        for config in configs(RegressionConfig, 25, network=lambda _: "mlp"):
+            command = build_rerun_command(replace(run, config=config))
+            chosen = said(command, run_train_command)
+            assert chosen.pop("task") == "regression"
+            chosen["table"] = tmp_path / chosen["table"]
+            found, read = read_table_options(chosen)
+            assert found == config, command
+            again = prepare_chosen_table(RegressionConfig(), read, chosen)
+            names = ("source", "leave_out", "as_categories", "group", "in_time_order")
+            assert [getattr(again, name) for name in names] == [getattr(prepared, name) for name in names], command
+            assert again.encoding == prepared.encoding
+
+
+def test_a_regression_of_an_earlier_version_has_no_command(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n" + "\n".join(f"{n},{n * n % 7}" for n in range(60)))
+    config = RegressionConfig()
+    run = create_numeric_run(config, prepare_numeric_table(config, read_data_table(tmp_path / "t.csv"), "b"))
+    assert build_rerun_command(run).startswith("ensemble train --task regression --table t.csv --target b")
+    description = read_json(run.path / "table.json")
+    for name in ("leave_out", "as_categories", "group"):
+        del description[name]
+    write_json(run.path / "table.json", description)
+    assert build_rerun_command(run) == ""
 
 
 def test_the_command_of_a_sweep_says_what_is_searched_and_what_trials_share() -> None:

@@ -134,8 +134,11 @@ def _show_try_link(run: runs.Run) -> None:
 def show_citation_panel(run: runs.Run) -> None:
     with st.expander("Cite or repeat", icon=":material/format_quote:", key="cite_or_repeat"):
         if command := build_rerun_command(run):
-            st.caption("The command that repeats this run")
+            where = "" if run.entry else ", in the folder of its table"
+            st.caption(f"The command that repeats this run{where}")
             st.code(command, language="bash", wrap_lines=True)
+        elif run.target and run.settings:
+            st.caption("An earlier version trained it, and the columns that were left out are not recorded.")
         else:
             st.caption("It was trained elsewhere: no command repeats it.")
         st.caption("A line to cite it by, and the same for BibTeX")
