@@ -9,6 +9,7 @@ from ensemble.ui.numbers.training import numeric_launch, numeric_live, table_upl
 from ensemble.ui.runs import imports, run_action_panel, run_actions
 from ensemble.ui.shared import navigation, run_panel
 from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
+from ensemble.ui.train import launch
 
 SAVE_LINES = "np.savez('numbers.npz', mean=mean, std=std, targets=targets)  # (members, examples)"
 
@@ -18,9 +19,14 @@ def show_numbers_page() -> None:
     deletion.show_job_action_problem(NUMERIC_SCREEN)
     choice = job_picker.select_shown_job(NUMERIC_SCREEN)
     with st.sidebar:
-        table = table_upload.select_table()
-        numeric_launch.show_numeric_controls()
-        numeric_launch.show_numeric_launch_button(table, launching.is_launch_main_action(choice.job))
+        with st.container(key="launch_settings"):
+            table = table_upload.select_table()
+            numeric_launch.show_first_numeric_settings()
+        with st.container(key="launch_bar", gap="xsmall"):
+            numeric_launch.show_numeric_launch_button(table, launching.is_launch_main_action(choice.job))
+            launch.show_seed_count()
+        with st.container(key="launch_more"):
+            numeric_launch.show_more_numeric_settings(choice.job)
     if choice.problem:
         run_panel.show_missing_run(NUMERIC_SCREEN, choice.problem)
     elif choice.job:
@@ -29,7 +35,6 @@ def show_numbers_page() -> None:
         if not choice.job.active:
             answer.show_numeric_run(choice.job)
             numeric_live.show_numeric_training(choice.job)
-            numeric_launch.show_reuse_button(choice.job)
         run_action_panel.show_run_action_panel(choice.job, NUMERIC_SCREEN.list_jobs(), on_own_page=True)
         imports.show_import_button()
     else:

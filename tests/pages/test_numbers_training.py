@@ -18,7 +18,7 @@ from ensemble.runs.training.worker import execute_run
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.jobs.job_screen import forget_jobs
 from ensemble.ui.numbers.training.numeric_live import build_numeric_panels, load_numeric_history
-from ensemble.ui.numbers.training.numeric_settings import format_numeric_key
+from ensemble.ui.shared.settings import TABLE_FORM, format_setting_key
 from tests.pages.predictions_screen import value
 from tests.runs.numeric.conftest import create_run
 
@@ -93,11 +93,14 @@ def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyP
     assert at.selectbox[0].options == ["size", "price"]
     assert at.selectbox[0].value == "price", "the last column of numbers"
     assert "city (2 values)" in said(at)
-    at.select_slider(format_numeric_key("members")).set_value(3).run()
-    at.select_slider(format_numeric_key("batch_size")).set_value(128).run()
+    at.session_state[format_setting_key("members", TABLE_FORM)] = 3
+    at.run()
+    at.session_state[format_setting_key("batch_size", TABLE_FORM)] = 128
+    at.run()
     assert "Batch size 128 exceeds the 58 training rows: all of them are one batch." in said(at)
     assert not button(at, "numbers_launch").disabled
-    at.select_slider(format_numeric_key("batch_size")).set_value(16).run()
+    at.session_state[format_setting_key("batch_size", TABLE_FORM)] = 16
+    at.run()
     launch = button(at, "numbers_launch")
     assert launch.label == "Train 3 members on 58 rows"
     launch.click().run()

@@ -12,6 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs.store import RUN_STORE
 from ensemble.ui.shared import loaders, settings
+from ensemble.ui.shared.settings import RUN_FORM
 from ensemble.ui.shared.tab import Tab
 from ensemble.ui.train import number_fields
 from tests.pages.ensembles import trained
@@ -78,7 +79,8 @@ def test_what_is_changed_says_what_it_was_and_one_that_differs_by_member_cannot_
     assert fields(at)["members"]["origin"] == "the run shown"
     hold(at, vary="learning_rate=0.01..1:log")
     assert [name for name, field in fields(at).items() if field["off"]] == ["learning_rate"]
-    assert "learning_rate=0.01..1:log by member" in " ".join(c.value for c in at.sidebar.caption)
+    said = " ".join(caption.value for caption in at.sidebar.caption).replace("\u2060", "")
+    assert "learning_rate=0.01..1:log by member" in said
 
 
 @pytest.mark.parametrize(
@@ -100,27 +102,27 @@ def test_what_is_changed_says_what_it_was_and_one_that_differs_by_member_cannot_
     ],
 )
 def test_a_number_is_taken_where_it_is_in_range(name: str, sent: Any, taken: Any) -> None:
-    assert number_fields.parse_number(name, sent) == taken
+    assert number_fields.parse_number(RUN_FORM.fields[name], sent) == taken
 
 
 def test_what_a_browser_sends_is_taken_by_its_number(state: dict[str, Any]) -> None:
     values = {"members": 6, "epochs": 10**9, "batch_size": "many", "seed": 3, "no such": 1}
     state[number_fields.KEY] = {"edited": json.dumps({"number": 4, "values": values})}
-    number_fields.apply_edited_numbers()
+    number_fields.apply_edited_numbers(RUN_FORM)
     assert state["set_members"] == 6
     assert not {"set_epochs", "set_batch_size", "set_seed", "set_no such"} & set(state)
     assert state["settings_edit"] == 4
     state["set_members"] = 3  # a preset, meanwhile
-    number_fields.apply_edited_numbers()
+    number_fields.apply_edited_numbers(RUN_FORM)
     assert state["set_members"] == 3, "the same message again is not another change"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null", '{"number": 1}', '{"number": "x", "values": {}}', 3, None])
 def test_what_is_no_such_message_changes_nothing(text: Any, state: dict[str, Any]) -> None:
     state[number_fields.KEY] = {"edited": text, "restored": text}
-    number_fields.apply_edited_numbers()
-    number_fields.restore_kept_settings()
-    assert set(state) <= {number_fields.KEY, Tab.settings_restorable.key}
+    number_fields.apply_edited_numbers(RUN_FORM)
+    number_fields.restore_kept_settings(RUN_FORM)
+    assert set(state) <= {number_fields.KEY, Tab.settings_restorable.key.format("")}
 
 
 def test_what_a_tab_kept_is_set_again_where_it_fits(state: dict[str, Any]) -> None:
@@ -129,20 +131,20 @@ def test_what_a_tab_kept_is_set_again_where_it_fits(state: dict[str, Any]) -> No
     assert state["set_members"] == 9
     assert state["set_validation"] == 0.1
     state["set_members"] = 3  # a preset, meanwhile
-    number_fields.restore_kept_settings()
+    number_fields.restore_kept_settings(RUN_FORM)
     assert state["set_members"] == 3, "what is given twice is taken once"
     send_kept(state, kept, {"members": 2})
     assert (state["set_members"], state["set_momentum"]) == (2, 0.5), "what was typed is newer"
     send_kept(state, kept | {"members": 10**6}, {})
-    assert set(state) == {number_fields.KEY, Tab.settings_restorable.key}
+    assert set(state) == {number_fields.KEY, Tab.settings_restorable.key.format("")}
 
 
 def send_kept(state: dict[str, Any], kept: dict[str, Any], edits: dict[str, Any]) -> None:
     """What a browser sends in a new visit."""
     state.clear()
-    state[Tab.settings_restorable.key] = True
+    state[Tab.settings_restorable.key.format("")] = True
     state[number_fields.KEY] = {"restored": json.dumps({"settings": kept, "edits": edits})}
-    number_fields.restore_kept_settings()
+    number_fields.restore_kept_settings(RUN_FORM)
 
 
 def test_what_a_tab_kept_comes_back_where_nothing_was_chosen_in_this_visit() -> None:

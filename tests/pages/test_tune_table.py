@@ -12,7 +12,7 @@ from ensemble.sweeps import Sweep
 from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.tables.prepared_table import read_table_description
-from ensemble.ui.numbers.training.numeric_settings import format_numeric_key
+from ensemble.ui.shared.settings import TABLE_FORM, format_setting_key
 from ensemble.ui.tune.actions import SEED_COUNT
 from tests.pages.predictions_screen import value
 from tests.pages.sweeps_screen import figures, labels, said, tuned
@@ -39,7 +39,7 @@ def open_table_sweep(table: str = TABLE) -> AppTest:
 
 def set_small_runs(at: AppTest) -> None:
     for name, small in {"members": 2, "epochs": 2, "batch_size": 32, "width": 5, "devices": 1}.items():
-        at.session_state[format_numeric_key(name)] = small
+        at.session_state[format_setting_key(name, TABLE_FORM)] = small
 
 
 def test_a_sweep_of_a_table_is_launched_judged_on_its_rows_and_used() -> None:
@@ -110,8 +110,8 @@ def check_use(at: AppTest, sweep: Sweep) -> None:
     assert "; chosen on 36 validation rows" in said(at)
     at.button(key="tune_use_best").click().run()
     assert not at.exception
-    assert at.session_state[format_numeric_key("learning_rate")] == best.params["learning_rate"]
-    assert at.session_state[format_numeric_key("depth")] == best.params["depth"]
+    assert at.session_state[format_setting_key("learning_rate", TABLE_FORM)] == best.params["learning_rate"]
+    assert at.session_state[format_setting_key("depth", TABLE_FORM)] == best.params["depth"]
 
 
 def test_what_a_table_lacks_is_said_beside_the_button() -> None:

@@ -1,6 +1,6 @@
 """Further seeds of runs' settings in one press, as one run of each is one draw of its settings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -87,7 +87,7 @@ def show_seed_launch(compared: Sequence[runs.Run], key: str) -> None:
             key=key,
             icon=":material/casino:",
             on_click=launch_seed_runs,
-            args=(plan.missing,),
+            args=(plan.missing, launch_new_run),
             **rights.build_control_arguments(
                 Action.LAUNCH,
                 help=f"Launches {count} with these settings and other seeds{time}. Then the "
@@ -111,16 +111,17 @@ def show_launch_problem() -> None:
         guard.show_error_message(f"Not all seeds could be launched: {problem}")
 
 
-def launch_seed_runs(configs: Sequence[EnsembleConfig], placement: Placement | None = None) -> None:
-    """Callback: launch them all, or keep the reason why one cannot be launched.
+def launch_new_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
+    """Launch it; not again what a first press of two has launched, or another tab."""
+    if config not in [run.training_config for run in runs.list_runs() if run.active]:
+        runs.launch_run(config, placement)
 
-    What a first press of two has launched, or another tab, is not launched again.
-    """
+
+def launch_seed_runs(configs: Sequence[C], launch: Callable[[C], object]) -> None:
+    """Callback: launch them all, or keep the reason why one cannot be launched."""
     try:
-        there = [run.training_config for run in runs.list_runs() if run.active]
         for config in configs:
-            if config not in there:
-                runs.launch_run(config, placement)
+            launch(config)
     except EnsembleError as error:
         tab.job_error[_ERROR_KEY] = str(error)
     finally:

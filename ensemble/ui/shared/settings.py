@@ -1,26 +1,77 @@
-"""Widgets for the settings of a run, each made from its field of `EnsembleConfig`."""
+"""Widgets for the settings of a run of either task, each made from the field of its config."""
 
 import dataclasses
 import functools
 import math
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import streamlit as st
+
 from ensemble import architectures
-from ensemble.config import AnyConfig, AnyTrainingConfig, EnsembleConfig, ImportedConfig
+from ensemble.config import AnyConfig, AnyTrainingConfig, EnsembleConfig, ImportedConfig, RegressionConfig
 from ensemble.settings import list_setting_fields
 from ensemble.ui.shared import widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording.runs import member_settings
 
-RUN_FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
+
+@dataclass(frozen=True)
+class SettingsForm:
+    """The widgets that set the settings of one task.
+
+    Attributes:
+      config: the class of the settings.
+      name: begins the keys of its widgets, and of what the tab remembers of them.
+    """
+
+    config: type[AnyTrainingConfig]
+    name: str
+
+    @functools.cached_property
+    def fields(self) -> "dict[str, dataclasses.Field[Any]]":
+        """Its settings by name, in their order."""
+        return {field.name: field for field in list_setting_fields(self.config)}
+
+
+RUN_FORM, TABLE_FORM = SettingsForm(EnsembleConfig, ""), SettingsForm(RegressionConfig, "numbers_")
+RUN_FIELDS = RUN_FORM.fields
 # What a person turns first; all five stand in view beside each other on Train.
 PRIMARY_FIELDS = ("members", "learning_rate", "momentum", "epochs", "batch_size")
 MAIN_FIELDS = ("dataset", "network", *PRIMARY_FIELDS, "seed")
 # Each of these has its own place on the page.
 SEPARATE_FIELDS = ("width", "precision", "vary", "teacher")
 ADVANCED_FIELDS = tuple(name for name in RUN_FIELDS if name not in (*MAIN_FIELDS, *SEPARATE_FIELDS))
+# The rest of the settings by what they are about, in the order in which they are shown; of a task those that it has.
+SETTING_GROUPS: dict[str, tuple[str, ...]] = {
+    "Members": ("seed", "vary", "shuffle_per_member", "bootstrap", "folds"),
+    "Rows": ("test", "split_seed"),
+    "Steps": (
+        "optimizer",
+        "weight_decay",
+        "label_smoothing",
+        "beta",
+        "adversarial",
+        "schedule",
+        "cycles",
+        "warmup_epochs",
+    ),
+    "Changed images (augmentation)": (
+        "shift_pixels",
+        "rotation_degrees",
+        "slant_degrees",
+        "elastic_pixels",
+        "photo_effects",
+        "flip",
+    ),
+    "Learning from an ensemble (distillation)": ("teacher", "distil_temperature", "distil_alpha"),
+    "Choosing an epoch": ("validation", "patience", "swa_epochs"),
+    "Network and machine": ("width", "depth", "precision", "devices", "batch_parts", "groups"),
+}
 # Named in a summary where they are not at their default; what differs by member is said in place.
 SUMMARY_FIELDS = ("width", "precision", "teacher", *ADVANCED_FIELDS)
 
@@ -42,7 +93,10 @@ SLIDER_VALUES = {
     "distil_temperature": (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 50.0, 100.0),
     "distil_alpha": (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+    "test": (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
+    "beta": (0.0, 0.25, 0.5, 0.75, 1.0),
 }
+_WIDTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)  # of the layers of a regression
 # Settings whose name alone says too little.
 SETTING_TITLES = {
     "vary": "Differs by member",
@@ -55,8 +109,12 @@ _TABLE_FIELDS = ("depth", "beta", "test", "split_seed")  # that a regression alo
 _AUTOMATIC_GROUPS = "as is fastest"
 
 
-def format_setting_key(name: str) -> str:
-    return f"set_{name}"
+def find_settings_form(config: AnyTrainingConfig) -> SettingsForm:
+    return RUN_FORM if isinstance(config, EnsembleConfig) else TABLE_FORM
+
+
+def format_setting_key(name: str, form: SettingsForm = RUN_FORM) -> str:
+    return f"{form.name}set_{name}"
 
 
 def format_setting_title(name: str) -> str:
@@ -72,29 +130,70 @@ def list_logarithmic_steps(low: float, high: float) -> tuple[float, ...]:
     return tuple(step for step in steps if low <= step <= high)
 
 
-def list_slider_steps(name: str) -> tuple[float, ...]:
+def list_slider_steps(name: str, form: SettingsForm = RUN_FORM) -> tuple[float, ...]:
     """The values on the slider of a setting, all within its range; () when it has none."""
-    field = RUN_FIELDS[name]
-    if field.metadata["low"] is None:
+    low, high = (form.fields[name].metadata[end] for end in ("low", "high"))
+    if low is None:
         return ()
     if name == "learning_rate":
-        return list_logarithmic_steps(field.metadata["low"], field.metadata["high"])
-    low, high = field.metadata["low"], field.metadata["high"]
-    return tuple(value for value in SLIDER_VALUES.get(name, ()) if low <= value <= high)
+        return list_logarithmic_steps(low, high)
+    values = _WIDTHS if name == "width" and form is TABLE_FORM else SLIDER_VALUES.get(name, ())
+    return tuple(value for value in values if low <= value <= high)
 
 
-def select_run_setting(name: str, **more: Any) -> Any:
+def select_run_setting(name: str, form: SettingsForm = RUN_FORM, **more: Any) -> Any:
     """Draw the widget that fits a setting's type and range, and return the setting's value.
 
     Args:
       **more: goes to `draw_field_control`: choices in another order, or what its widget takes.
     """
     about: dict[str, Any] = {}
-    if values := list_slider_steps(name):
+    if values := list_slider_steps(name, form):
         about = {"steps": values, "format_func": functools.partial(_format_slider_option, name)}
     return draw_field_control(
-        RUN_FIELDS[name], format_setting_key(name), format_setting_title(name), **{**about, **more}
+        form.fields[name], format_setting_key(name, form), format_setting_title(name), **{**about, **more}
     )
+
+
+def show_setting_groups(form: SettingsForm, draw: Callable[[str], None]) -> None:
+    """Draw the settings under More, made only when it is open: each widget takes the browser time at every visit."""
+    more = st.expander("More settings", key=f"{form.name}more", on_change="rerun")
+    if not more.open:
+        if changed := _describe_changed_run_controls(form):
+            st.caption(f"Also: {escaping.escape_markdown(changed)}.")
+        return
+    with more:
+        sought = widget_state.draw_widget(
+            st.text_input,
+            "Find a setting",
+            key=f"{form.name}settings_search",
+            placeholder="Find a setting",
+            label_visibility="collapsed",
+            icon=":material/search:",
+        )
+        found = False
+        for title, names in SETTING_GROUPS.items():
+            if not (matching := _find_settings(form, names, title, sought)):
+                continue
+            found = True
+            st.markdown(f"**{title}**")
+            for name in matching:
+                draw(name)
+        if not found:
+            st.caption(
+                f"No setting is about “{escaping.escape_markdown(sought)}”: try another word, such as seed or rate."
+            )
+
+
+def _find_settings(form: SettingsForm, names: Sequence[str], title: str, sought: str) -> list[str]:
+    words = sought.lower().replace("-", " ").replace("_", " ").split()
+    found = []
+    for name in names:
+        if field := form.fields.get(name):
+            text = f"{title} {format_setting_title(name)} {field.metadata['help']}".lower()
+            if all(word in text for word in words):
+                found.append(name)
+    return found
 
 
 def format_slider_value(value: float) -> str:
@@ -107,33 +206,46 @@ def _format_slider_option(name: str, value: float) -> str:
     return _AUTOMATIC_GROUPS if (name, value) == ("groups", 0) else format_slider_value(value)
 
 
-def get_run_setting(name: str) -> Any:
-    return widget_state.get_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
+def get_run_setting(name: str, form: SettingsForm = RUN_FORM) -> Any:
+    return widget_state.get_widget_value(format_setting_key(name, form), form.fields[name].default)
 
 
-def has_run_settings() -> bool:
-    return any(widget_state.get_widget_value(format_setting_key(name), None) is not None for name in RUN_FIELDS)
+def begin_settings_visit(form: SettingsForm) -> None:
+    """At the first drawing: note whether what the browser kept of an earlier visit is set again.
+
+    It is not where a setting was filled in on the way here.
+    """
+    if not tab.settings_visit[form.name]:
+        tab.settings_visit[form.name] = secrets.token_hex(8)
+        keys = (format_setting_key(name, form) for name in form.fields)
+        tab.settings_restorable[form.name] = all(widget_state.get_widget_value(key, None) is None for key in keys)
 
 
 def reset_run_setting(name: str) -> None:
     widget_state.set_widget_value(format_setting_key(name), RUN_FIELDS[name].default)
 
 
-def fill_run_settings(config: EnsembleConfig, origin: str = "the settings copied") -> None:
-    """Set every widget to `config`: for a callback, which runs before the widgets are made.
+def fill_run_settings(config: AnyTrainingConfig, origin: str = "the settings copied") -> None:
+    """Set every widget of its task to `config`: for a callback, which runs before the widgets are made.
 
     Args:
       origin: what they are from; what is changed afterwards is marked, and can be put back.
     """
-    tab.settings_origin = origin, config.as_dict()
-    tab.settings_restorable = False
+    form = find_settings_form(config)
+    tab.settings_origin[form.name] = origin, config.as_dict()
+    tab.settings_restorable[form.name] = False
     for name, value in config.as_dict().items():
-        widget_state.set_widget_value(format_setting_key(name), value)
+        widget_state.set_widget_value(format_setting_key(name, form), value)
 
 
 def collect_run_config() -> EnsembleConfig:
     """The settings as they stand in the widgets; a ConfigError when two do not fit together."""
-    return EnsembleConfig.from_dict({name: get_run_setting(name) for name in RUN_FIELDS})
+    return EnsembleConfig.from_dict(collect_settings(RUN_FORM))
+
+
+def collect_settings(form: SettingsForm) -> dict[str, Any]:
+    """The values that the widgets hold, by name."""
+    return {name: get_run_setting(name, form) for name in form.fields}
 
 
 def summarize_run_settings(config: AnyConfig) -> str:
@@ -179,12 +291,9 @@ def _summarize_training_settings(config: AnyTrainingConfig) -> str:
     return " · ".join([*parts, *changed, *own])
 
 
-def describe_changed_run_controls() -> str:
-    held = {
-        name: widget_state.get_widget_value(format_setting_key(name), None)
-        for name in (*SUMMARY_FIELDS, "seed", "vary")
-    }
-    changed = list_changed_run_settings(held)
+def _describe_changed_run_controls(form: SettingsForm) -> str:
+    held = {name: widget_state.get_widget_value(format_setting_key(name, form), None) for name in form.fields}
+    changed = list_changed_run_settings(held, form.config)
     if held["seed"]:
         changed.insert(0, f"seed {held['seed']}")
     if held["vary"]:

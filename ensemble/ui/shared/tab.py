@@ -130,15 +130,15 @@ class Tab:
     # Why a job could not be started or stopped, by the key of the button: shown once.
     job_problem = KeyedTabValue[str]("{}_problem", "")
 
-    # Train.
+    # Train and Numbers, each by the name of its form.
     # The number of the last change of the settings that the browser sent.
-    settings_edit_number = TabValue[int]("settings_edit", 0)
+    settings_edit_number = KeyedTabValue[int]("{}settings_edit", 0)
     # Tells this visit from the one before the page was loaded again or the server began anew, once
     # the settings are drawn; and whether those that the browser kept are still to be set again.
-    settings_visit = TabValue[str]("settings_visit", "")
-    settings_restorable = TabValue[bool]("settings_restorable", False)
+    settings_visit = KeyedTabValue[str]("{}settings_visit", "")
+    settings_restorable = KeyedTabValue[bool]("{}settings_restorable", False)
     # What the settings were last filled from, and the values that it filled in.
-    settings_origin = TabValue[tuple[str, Mapping[str, Any]]]("settings_from", ("the default settings", {}))
+    settings_origin = KeyedTabValue[tuple[str, Mapping[str, Any]]]("{}settings_from", ("the default settings", {}))
     # What a screen reader was told of a run last: its state then, when, and the words.
     announced = KeyedTabValue[tuple[str, float, str]]("{}_announced", ("", 0.0, ""))
     # The run whose groups, where they are many, are listed.

@@ -1,8 +1,5 @@
 """Train's settings: dataset, network and five numbers in one glance, all else under More."""
 
-import secrets
-from collections.abc import Sequence
-
 import streamlit as st
 
 from ensemble import datasets, runs
@@ -10,9 +7,8 @@ from ensemble.access import Action
 from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
 from ensemble.ui.jobs import job_panel
-from ensemble.ui.shared import settings, widget_state
+from ensemble.ui.shared import settings
 from ensemble.ui.shared.guard import guard_page
-from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import (
     network_control,
@@ -26,27 +22,9 @@ from ensemble.ui.train.varied import variation_control as varied
 from ensemble.wording import escaping
 from ensemble.wording.runs import networks as networks_words
 
-# The rest of the settings by what they are about, in the order in which they are shown.
-_SETTING_GROUPS: dict[str, tuple[str, ...]] = {
-    "Members": ("seed", "vary", "shuffle_per_member", "bootstrap", "folds"),
-    "Steps": ("optimizer", "weight_decay", "label_smoothing", "adversarial", "schedule", "cycles", "warmup_epochs"),
-    "Changed images (augmentation)": (
-        "shift_pixels",
-        "rotation_degrees",
-        "slant_degrees",
-        "elastic_pixels",
-        "photo_effects",
-        "flip",
-    ),
-    "Learning from an ensemble (distillation)": ("teacher", "distil_temperature", "distil_alpha"),
-    "Choosing an epoch": ("validation", "patience", "swa_epochs"),
-    "Network and machine": ("width", "precision", "devices", "batch_parts", "groups"),
-}
-_SEARCH_KEY = "settings_search"
-
 
 def show_main_settings() -> None:
-    _begin_visit()
+    settings.begin_settings_visit(settings.RUN_FORM)
     differ = varied.list_chosen_variations()
     _reset_removed_dataset()
     network_control.reset_removed_network()
@@ -54,22 +32,12 @@ def show_main_settings() -> None:
     with st.container(gap="xsmall", key="first_settings"):
         _show_dataset_control()
         network_control.show_network_control()
-        number_fields.show_number_fields(settings.PRIMARY_FIELDS, differ)
+        number_fields.show_number_fields(settings.RUN_FORM, differ)
     network_control.show_network_advice()
     network_control.show_rate_warning()
     chosen = datasets.find_dataset_info(settings.get_run_setting("dataset"))
     if not chosen.prepared:
         show_fetch_panel(chosen)
-
-
-def _begin_visit() -> None:
-    """At the first drawing: note whether what the browser kept of an earlier visit is set again.
-
-    It is not where a setting was filled in on the way here.
-    """
-    if not tab.settings_visit:
-        tab.settings_visit = secrets.token_hex(8)
-        tab.settings_restorable = not settings.has_run_settings()
 
 
 def show_more_settings(run: runs.Run | None) -> None:
@@ -78,7 +46,7 @@ def show_more_settings(run: runs.Run | None) -> None:
     Args:
       run: the run on the page, whose settings can be copied; None where there is none.
     """
-    _show_other_settings()
+    settings.show_setting_groups(settings.RUN_FORM, _show_other_setting)
     placement_control.show_placement_control()
     presets.show_preset_buttons()
     if run:
@@ -90,48 +58,6 @@ def _reset_removed_dataset() -> None:
         settings.reset_run_setting("dataset")
         text = escaping.escape_markdown(f"The dataset {gone} is no longer there: another is chosen.")
         st.warning(text, icon=":material/folder_off:")
-
-
-def _show_other_settings() -> None:
-    """The rest, made only when asked for: each widget takes the browser time at every visit."""
-    more = st.expander("More settings", key="more", on_change="rerun")
-    if not more.open:
-        if changed_run_controls := settings.describe_changed_run_controls():
-            st.caption(f"Also: {changed_run_controls}.")
-        return
-    with more:
-        sought = widget_state.draw_widget(
-            st.text_input,
-            "Find a setting",
-            key=_SEARCH_KEY,
-            placeholder="Find a setting",
-            label_visibility="collapsed",
-            icon=":material/search:",
-        )
-        found = False
-        for title, names in _SETTING_GROUPS.items():
-            if not (matching := _find_settings(names, title, sought)):
-                continue
-            found = True
-            st.markdown(f"**{title}**")
-            for name in matching:
-                _show_other_setting(name)
-        if not found:
-            st.caption(
-                f"No setting is about “{escaping.escape_markdown(sought)}”: "
-                "try another word, such as seed, rate or shift."
-            )
-
-
-def _find_settings(names: Sequence[str], title: str, sought: str) -> list[str]:
-    words = sought.lower().replace("-", " ").replace("_", " ").split()
-    found = []
-    for name in names:
-        help = settings.RUN_FIELDS[name].metadata["help"]
-        text = f"{title} {settings.format_setting_title(name)} {help}".lower()
-        if all(word in text for word in words):
-            found.append(name)
-    return found
 
 
 def _show_other_setting(name: str) -> None:

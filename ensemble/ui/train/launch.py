@@ -1,6 +1,7 @@
 """Setting a run up and launching it: what will run, on what, and about how long."""
 
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -34,6 +35,7 @@ from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
 from ensemble.ui.shared import loaders, run_panel, seed_launch, settings, widget_state
+from ensemble.ui.shared.seed_launch import C
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network_control, placement_control, teacher_control
 from ensemble.wording import formats
@@ -56,8 +58,7 @@ _SEEDS_HELP = (
 def plan_run_launch() -> LaunchPlan[EnsembleConfig]:
     members = settings.get_run_setting("members")
     label = f"Launch {formats.format_count(members, 'member')}"
-    if (seeds := get_seed_count()) > 1:
-        label = f"{label} × {seeds} seeds"
+    label += describe_seed_count()
     if why := rights.describe_missing_right(Action.LAUNCH):
         return LaunchPlan(None, label, why)
     try:
@@ -200,6 +201,11 @@ def show_seed_count() -> None:
     seed_launch.show_launch_problem()
 
 
+def describe_seed_count() -> str:
+    """The seeds in the label of the button: " × 3 seeds"; "" for one."""
+    return f" × {seeds} seeds" if (seeds := get_seed_count()) > 1 else ""
+
+
 def get_seed_count() -> int:
     return int(widget_state.get_widget_value(_SEED_COUNT_KEY, SEED_COUNTS[0]))
 
@@ -236,18 +242,33 @@ def prepare_next_worker(drawn: bool = True) -> None:
 
 
 def launch_and_show_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
-    """Start `config` in the background and show it; with more seeds queued behind it."""
+    launch_and_show_seeds(
+        config,
+        placement,
+        launch=lambda config: runs.launch_run(config, placement),
+        launch_other=lambda config: seed_launch.launch_new_run(config, placement),
+    )
+
+
+def launch_and_show_seeds(
+    config: C, request: object, launch: Callable[[C], runs.Run], launch_other: Callable[[C], object] | None = None
+) -> None:
+    """Start `config` in the background and show it; with more seeds queued behind it.
+
+    Args:
+      request: what else tells this launch from another, so that a second click does not start two.
+      launch: starts a run.
+      launch_other: the same of the other seeds, if that differs.
+    """
     count = get_seed_count()
 
     def launch_all() -> runs.Run:
-        first = runs.launch_run(config, placement)
+        first = launch(config)
         others = seed_launch.list_missing_seeds(config, {config.seed}, count - 1)
-        seed_launch.launch_seed_runs(others, placement)
+        seed_launch.launch_seed_runs(others, launch_other or launch)
         return first
 
+    screen = run_panel.RUN_SCREEN if isinstance(config, EnsembleConfig) else run_panel.NUMERIC_SCREEN
     launching.launch_job_once(
-        run_panel.RUN_SCREEN,
-        (config, placement, count),
-        launch_all,
-        lambda run: job_picker.remember_shown_job(run_panel.RUN_SCREEN, run),
+        screen, (config, request, count), launch_all, lambda run: job_picker.set_next_shown_job(screen, run)
     )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble import architectures, runs
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig, EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.ui.shared import settings
 
@@ -67,7 +67,7 @@ def describe_preset(name: str) -> str:
 
 
 def _find_current_preset() -> str | None:
-    held = {name: settings.get_run_setting(name) for name in settings.RUN_FIELDS}
+    held = settings.collect_settings(settings.RUN_FORM)
     return next((name for name, preset in PRESETS.items() if preset.as_dict() == held), None)
 
 
@@ -77,9 +77,9 @@ def format_preset_key(name: str) -> str:
 
 def show_settings_difference(run: runs.Run) -> None:
     """Whether the settings are those of the run that is shown; one press makes them so."""
-    if run.training_config is None:  # it has none to compare with, or to take over
+    if run.settings is None:  # it has none to compare with, or to take over
         return
-    if not (differ := _list_differing_settings(run)):
+    if not (differ := _list_differing_settings(run.settings)):
         st.caption("Same settings as the run shown.")
         return
     more = f" and {len(differ) - _MAX_NAMED_SETTINGS} more" if len(differ) > _MAX_NAMED_SETTINGS else ""
@@ -91,15 +91,15 @@ def show_settings_difference(run: runs.Run) -> None:
             icon=":material/replay:",
             type="tertiary",
             on_click=settings.fill_run_settings,
-            args=(run.config, "the run shown"),
+            args=(run.settings, "the run shown"),
             help="Copies the settings of the run shown to the controls, to change and launch.",
         )
 
 
-def _list_differing_settings(run: runs.Run) -> list[str]:
-    run_settings = run.config.as_dict()
+def _list_differing_settings(config: AnyTrainingConfig) -> list[str]:
+    held, run_settings = settings.collect_settings(settings.find_settings_form(config)), config.as_dict()
     return [
         _SHORT_LABELS.get(name, settings.format_setting_title(name).lower())
-        for name in settings.RUN_FIELDS
-        if settings.get_run_setting(name) != run_settings[name]
+        for name in held
+        if held[name] != run_settings[name]
     ]

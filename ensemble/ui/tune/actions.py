@@ -12,7 +12,6 @@ from ensemble.runs.numeric.numeric_launch import create_run_with_table, fit_conf
 from ensemble.runs.store import RUN_STORE
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.jobs import deletion
-from ensemble.ui.numbers.training import numeric_settings
 from ensemble.ui.shared import address, loaders, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
@@ -78,11 +77,9 @@ def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
     if pressed:
         run = answer.find_trial_run(best)  # It may have been deleted.
         config = sweep.config.build_trial_config(best.params)
-        if isinstance(config, RegressionConfig):
-            numeric_settings.fill_numeric_settings(config)
-            st.switch_page("pages/numbers.py", query_params=address.RUN.build_query(run.id) if run else {})
         settings.fill_run_settings(config, "the best trial of the sweep")
-        st.switch_page("pages/train.py", query_params=address.RUN.build_query(run.id) if run else {})
+        page = "pages/numbers.py" if isinstance(config, RegressionConfig) else "pages/train.py"
+        st.switch_page(page, query_params=address.RUN.build_query(run.id) if run else {})
 
 
 def _format_seeds_tag(sweep: Sweep, best: Trial) -> str:

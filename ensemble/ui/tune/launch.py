@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets, sweeps
-from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig, EnsembleConfig
+from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig, EnsembleConfig, RegressionConfig
 from ensemble.datasets.partition.batch_size import check_batch_setting
 from ensemble.datasets.partition.split import count_holdout_images
 from ensemble.errors import ConfigError, EnsembleError
@@ -21,7 +21,7 @@ from ensemble.ui.devices import placement_control, probe
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
-from ensemble.ui.numbers.training import numeric_settings, table_upload
+from ensemble.ui.numbers.training import table_upload
 from ensemble.ui.numbers.training.table_upload import SelectedTable
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
@@ -184,7 +184,7 @@ def _show_shared_settings() -> None:
 def _collect_base() -> AnyTrainingConfig:
     """The settings that all trials share; ConfigError if two do not fit together."""
     if space.get_searched_task() == REGRESSION:
-        return numeric_settings.collect_numeric_config()
+        return RegressionConfig.from_dict(settings.collect_settings(settings.TABLE_FORM))
     return settings.collect_run_config()
 
 

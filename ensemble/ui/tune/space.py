@@ -1,17 +1,16 @@
 """The search space as controls: settings are ticked, and each is given a range or values."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass
 from typing import Any
 
 import streamlit as st
 
 from ensemble.comparison.compared_settings import SETTING_NAMES, format_setting, humanize_setting_name
-from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig, EnsembleConfig, RegressionConfig
+from ensemble.config import CLASSIFICATION, REGRESSION, AnyTrainingConfig
 from ensemble.settings import list_setting_choices, list_setting_fields
 from ensemble.sweeps.search_space import UNSEARCHABLE_SETTINGS, Axis, ValueRange, format_search_space
-from ensemble.ui.numbers.training import numeric_settings
 from ensemble.ui.shared import settings, widget_state
 from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
@@ -54,36 +53,28 @@ class _SearchForm:
     """What can be searched of the runs of one task.
 
     Attributes:
-      fields: of their settings.
+      settings: that all trials share, where they are not searched.
       prefix: begins the keys of the widgets.
       ranges: where searches begin.
-      format_key: the key of the widget of a setting that all trials share.
     """
 
-    fields: Mapping[str, "Field[Any]"]
+    settings: settings.SettingsForm
     prefix: str
     ranges: Mapping[str, tuple[float, float, bool]]
-    format_key: Callable[[str], str]
 
     @property
     def searchable(self) -> tuple[str, ...]:
         left_out = (*UNSEARCHABLE_SETTINGS, *_EXCLUDED_SETTINGS)
         return tuple(
             name
-            for name in dict.fromkeys((*SETTING_NAMES, *self.fields))
-            if name in self.fields and name not in left_out
+            for name in dict.fromkeys((*SETTING_NAMES, *self.settings.fields))
+            if name in self.settings.fields and name not in left_out
         )
 
 
-def _index_fields(form: type[AnyTrainingConfig]) -> dict[str, "Field[Any]"]:
-    return {field.name: field for field in list_setting_fields(form)}
-
-
 _FORMS = {
-    CLASSIFICATION: _SearchForm(_index_fields(EnsembleConfig), "tune", _DEFAULT_RANGES, settings.format_setting_key),
-    REGRESSION: _SearchForm(
-        _index_fields(RegressionConfig), "tune_table", _DEFAULT_TABLE_RANGES, numeric_settings.format_numeric_key
-    ),
+    CLASSIFICATION: _SearchForm(settings.RUN_FORM, "tune", _DEFAULT_RANGES),
+    REGRESSION: _SearchForm(settings.TABLE_FORM, "tune_table", _DEFAULT_TABLE_RANGES),
 }
 
 
@@ -137,9 +128,9 @@ def _show_search_row(name: str, on_grid: bool) -> None:
             on_change=_update_searched_setting,
             args=(name, key),
         )
-        field = _get_form().fields[name]
+        field = _get_form().settings.fields[name]
         if not searched:
-            value = widget_state.get_widget_value(_get_form().format_key(name), field.default)
+            value = settings.get_run_setting(name, _get_form().settings)
             st.caption(settings.format_slider_value(value), width="content")
         elif _list_field_options(field):
             _show_option_control(name, field)
@@ -287,7 +278,7 @@ def collect_search_space(on_grid: bool) -> str:
 
 
 def _format_search_axis(name: str, on_grid: bool) -> str:
-    field = _get_form().fields[name]
+    field = _get_form().settings.fields[name]
     if options := _list_field_options(field):
         words = widget_state.get_widget_value(_format_space_key("words", name), options)
         return f"{name}={','.join(words)}"

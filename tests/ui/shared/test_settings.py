@@ -71,14 +71,30 @@ def test_a_runs_settings_can_be_copied_whatever_they_are() -> None:
     assert at.session_state["made"] == ODD
 
 
-@pytest.mark.parametrize("name", [*settings.SLIDER_VALUES, "learning_rate"])
-def test_a_sliders_steps_rise_within_the_range_and_hold_the_default(name: str) -> None:
-    field = settings.RUN_FIELDS[name]
-    steps = settings.list_slider_steps(name)
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        (form, name)
+        for form in (settings.RUN_FORM, settings.TABLE_FORM)
+        for name in sorted(form.fields.keys() & {*settings.SLIDER_VALUES, "learning_rate", "width"})
+        if (form, name) != (settings.RUN_FORM, "width")
+    ],
+)
+def test_a_sliders_steps_rise_within_the_range_and_hold_the_default(form: settings.SettingsForm, name: str) -> None:
+    field = form.fields[name]
+    steps = settings.list_slider_steps(name, form)
     assert list(steps) == sorted(set(steps))
-    assert steps[0] == field.metadata["low"]
-    assert steps[-1] == field.metadata["high"]
+    assert steps[0] >= field.metadata["low"]
+    assert steps[-1] <= field.metadata["high"]
+    if form is settings.RUN_FORM:
+        assert (steps[0], steps[-1]) == (field.metadata["low"], field.metadata["high"])
     assert field.default in steps
+
+
+@pytest.mark.parametrize("form", [settings.RUN_FORM, settings.TABLE_FORM])
+def test_every_setting_of_a_task_is_on_its_page(form: settings.SettingsForm) -> None:
+    shown = {name for names in settings.SETTING_GROUPS.values() for name in names}
+    assert set(form.fields) - shown - {*settings.PRIMARY_FIELDS, "dataset", "network"} == set()
 
 
 def test_the_summary_names_what_is_unusual_and_only_that() -> None:

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import streamlit as st
 
+from ensemble import architectures
 from ensemble.config import RegressionConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.placement import Placement
@@ -12,59 +13,58 @@ from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_num
 from ensemble.runs.store import Run
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawColumn, RawTable
-from ensemble.ui.devices import placement_control
-from ensemble.ui.jobs import job_picker
+from ensemble.ui.devices import placement_control as places
+from ensemble.ui.frame import disk_quota
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs.launch import LaunchPlan
-from ensemble.ui.numbers.training import numeric_settings as settings
 from ensemble.ui.numbers.training import table_upload
 from ensemble.ui.numbers.training.table_upload import SelectedTable
-from ensemble.ui.shared import widget_state
-from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
-from ensemble.ui.shared.seed_launch import list_missing_seeds
-from ensemble.ui.train.launch import get_seed_count, show_seed_count
-from ensemble.wording import escaping, formats
+from ensemble.ui.shared import settings
+from ensemble.ui.shared.settings import TABLE_FORM
+from ensemble.ui.train import launch, number_fields, placement_control, presets
+from ensemble.wording import formats
 
-_PLACE_KEY = "numbers_place"
-_CLUSTER_HELP = "On a cluster each group of members is a task. What each asks for is in ensemble.toml, table [{table}]."
 _NO_TABLE_REASON = "Upload a table first, and choose what to predict."
 QUICK_EXAMPLE = RegressionConfig(epochs=30)
 _NumericPlan = tuple[RegressionConfig, PreparedTable]
 
 
-def show_numeric_controls() -> None:
-    """Every setting as a widget; those that a first run can leave alone stand under More."""
-    settings.show_network_setting()
-    for name in settings.MAIN_FIELDS:
-        settings.show_numeric_setting(name)
-    more = st.expander("More", key="numbers_more", on_change="rerun")
-    if more.open:
-        with more:
-            for name in settings.ADVANCED_FIELDS:
-                settings.show_numeric_setting(name)
-    elif changed := settings.describe_changed_numeric_controls():
-        st.caption(f"Also: {escaping.escape_markdown(changed)}.")
-    placement_control.select_placement(_PLACE_KEY, _CLUSTER_HELP)
-    show_seed_count()
+def show_first_numeric_settings() -> None:
+    settings.begin_settings_visit(TABLE_FORM)
+    with st.container(gap="xsmall", key="first_settings"):
+        if architectures.list_allowed_networks():
+            settings.select_run_setting("network", TABLE_FORM)
+        number_fields.show_number_fields(TABLE_FORM)
+
+
+def show_more_numeric_settings(run: Run | None) -> None:
+    settings.show_setting_groups(TABLE_FORM, _show_other_setting)
+    placement_control.show_placement_control(TABLE_FORM)
+    if run:
+        presets.show_settings_difference(run)
+
+
+def _show_other_setting(name: str) -> None:
+    if name != "groups" or not placement_control.get_selected_place(TABLE_FORM):
+        settings.select_run_setting(name, TABLE_FORM)
 
 
 def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPlan]:
     label = "Train on a table"
+    placement = None
     try:
-        config = settings.collect_numeric_config()
+        config = RegressionConfig.from_dict(settings.collect_settings(TABLE_FORM))
         if chosen is None:
             return LaunchPlan(None, label, _NO_TABLE_REASON)
         table = table_upload.prepare_selected_table(config, chosen)
+        if choice := placement_control.get_selected_place(TABLE_FORM):
+            placement = places.build_fitting_placement(choice)
     except EnsembleError as error:
         return LaunchPlan(None, label, str(error))
     rows = formats.format_count(len(table.split.train), "row")
-    label = f"Train {formats.format_count(config.members, 'member')} on {rows}"
-    if (seeds := get_seed_count()) > 1:
-        label = f"{label} × {seeds} seeds"
-    placement = None
-    if choice := widget_state.get_widget_value(_PLACE_KEY, placement_control.THIS_MACHINE):
-        label = f"{label}, {placement_control.describe_placement_choice(choice)}"
-        placement = placement_control.build_placement(choice)
+    label = f"Train {formats.format_count(config.members, 'member')} on {rows}{launch.describe_seed_count()}"
+    if choice:
+        label = f"{label}, {places.describe_placement_choice(choice)}"
     return LaunchPlan((config, table), label, note=" ".join(table.notes), placement=placement)
 
 
@@ -74,21 +74,14 @@ def show_numeric_launch_button(chosen: SelectedTable | None, primary: bool = Tru
         functools.partial(_plan_numeric_launch, chosen),
         still_asked=lambda: False,
         press=_launch_and_show_numbers,
-        below=launching.show_queue_note,
+        below=_show_launch_notes,
         primary=primary,
     )
 
 
-def show_reuse_button(run: Run) -> None:
-    if run.settings:
-        st.button(
-            "Use these settings again",
-            key="numbers_reuse",
-            icon=":material/replay:",
-            on_click=settings.fill_numeric_settings,
-            args=(run.settings,),
-            help="Copies these settings to the controls, ready to change and launch.",
-        )
+def _show_launch_notes(planned: LaunchPlan[_NumericPlan]) -> None:
+    launching.show_queue_note(planned)
+    disk_quota.show_quota_warning()
 
 
 def show_quick_numbers_button() -> None:
@@ -117,21 +110,8 @@ def _load_example_table() -> PreparedTable:
 
 def _launch_and_show_numbers(plan: _NumericPlan, placement: Placement | None = None) -> None:
     config, table = plan
-    seeds = get_seed_count()
-
-    def launch_all() -> Run:
-        first = launch_numeric_run(config, table, placement)
-        for other in list_missing_seeds(config, {config.seed}, seeds - 1):
-            launch_numeric_run(other, table, placement)
-        return first
-
-    launching.launch_job_once(
-        NUMERIC_SCREEN,
-        (config, placement, seeds, table.source, table.encoding.target, len(table.targets)),
-        launch_all,
-        _show_numbers_next,
+    launch.launch_and_show_seeds(
+        config,
+        (placement, table.source, table.encoding.target, len(table.targets)),
+        launch=lambda config: launch_numeric_run(config, table, placement),
     )
-
-
-def _show_numbers_next(run: Run) -> None:
-    job_picker.set_next_shown_job(NUMERIC_SCREEN, run)

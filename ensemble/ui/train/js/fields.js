@@ -4,7 +4,7 @@
 // Streamlit may make them anew while a page is still being drawn.
 
 const forms = new WeakMap()
-const changes = (window.ensembleChanges ??= { edits: {}, sent: {}, values: {}, number: 0, answered: 0 })
+const changesByForm = (window.ensembleChanges ??= {}) // what each page's form sent, by its name
 const STORED = 'ensemble settings'
 const PAUSE = 250 // ms without a move after which a slider's value is sent
 const PATIENCE = 2000, ATTEMPTS = 5 // ms until what was not answered is given again, and how often
@@ -87,7 +87,7 @@ function change(form, field, value, pause = 0) {
   if (value === field.value) return draw(field)
   field.value = value
   draw(field)
-  changes.edits[field.about.name] = value
+  form.changes.edits[field.about.name] = value
   clearTimeout(form.timer)
   if (pause) form.timer = setTimeout(() => send(form), pause)
   else send(form)
@@ -95,23 +95,23 @@ function change(form, field, value, pause = 0) {
 
 function send(form) {
   clearTimeout(form.timer)
-  if (!Object.keys(changes.edits).length) return
-  changes.number += 1
-  for (const name of Object.keys(changes.edits)) changes.sent[name] = changes.number
-  changes.values = { ...changes.values, ...changes.edits }
-  changes.edits = {}
+  if (!Object.keys(form.changes.edits).length) return
+  form.changes.number += 1
+  for (const name of Object.keys(form.changes.edits)) form.changes.sent[name] = form.changes.number
+  form.changes.values = { ...form.changes.values, ...form.changes.edits }
+  form.changes.edits = {}
   give(form, 0)
 }
 
 // What is on its way while the page is drawn may be lost: it is given again until it is answered.
 function give(form, attempt) {
-  const { number, values } = changes
+  const { number, values } = form.changes
   form.give('edited', JSON.stringify({ number, values, attempt }))
   clearTimeout(form.again)
   if (attempt < ATTEMPTS) {
     form.again = setTimeout(() => {
       form.hold = sendAtRest(() => {
-        if (changes.answered < changes.number) give(form, attempt + 1)
+        if (form.changes.answered < form.changes.number) give(form, attempt + 1)
       })
     }, PATIENCE)
   }
@@ -120,12 +120,12 @@ function give(form, attempt) {
 // A page that was loaded again, or a server that began anew, has forgotten what was set; its tab
 // has not. Until that has been set again, nothing else is kept.
 function restore(form, data) {
-  const kept = readFromTab(STORED)
+  const kept = readFromTab(form.stored)
   const differs = Object.keys(kept).length && JSON.stringify(kept) !== JSON.stringify(data.all)
-  if (!data.restorable || !differs || changes.restored === data.visit) {
-    changes.restored = data.visit
+  if (!data.restorable || !differs || form.changes.restored === data.visit) {
+    form.changes.restored = data.visit
     form.stopRestoring?.()
-    writeToTab(STORED, data.all)
+    writeToTab(form.stored, data.all)
     return
   }
   if (form.stopRestoring) return
@@ -135,9 +135,9 @@ function restore(form, data) {
     hold?.()
   }
   const ask = (attempt) => {
-    const edits = { ...changes.values, ...changes.edits }
+    const edits = { ...form.changes.values, ...form.changes.edits }
     form.give('restored', JSON.stringify({ settings: kept, edits, attempt }))
-    if (attempt === ATTEMPTS) changes.restored = data.visit
+    if (attempt === ATTEMPTS) form.changes.restored = data.visit
     else timer = setTimeout(() => { hold = sendAtRest(() => ask(attempt + 1)) }, PATIENCE)
   }
   ask(0)
@@ -168,29 +168,29 @@ function draw(field) {
 }
 
 // Another session knows of no change: what an earlier one has answered is not news to it.
-function beginVisit(visit) {
-  for (const [name, number] of Object.entries(changes.sent)) {
-    if (number <= changes.answered) delete changes.sent[name]
+function beginVisit(form, visit) {
+  for (const [name, number] of Object.entries(form.changes.sent)) {
+    if (number <= form.changes.answered) delete form.changes.sent[name]
   }
-  changes.visit = visit
+  form.changes.visit = visit
 }
 
 function update(form, data) {
-  if (changes.visit !== data.visit) beginVisit(data.visit)
-  changes.answered = data.number
+  if (form.changes.visit !== data.visit) beginVisit(form, data.visit)
+  form.changes.answered = data.number
   for (const about of data.fields) {
     const field = (form.fields[about.name] ??= makeField(form, about.name))
     field.about = about
     // What was changed here since, the server does not know yet.
-    const newer = about.name in changes.edits || (changes.sent[about.name] ?? 0) > data.number
-    if (newer) field.value ??= changes.edits[about.name] ?? changes.values[about.name]
+    const newer = about.name in form.changes.edits || (form.changes.sent[about.name] ?? 0) > data.number
+    if (newer) field.value ??= form.changes.edits[about.name] ?? form.changes.values[about.name]
     else {
       if (field.value !== about.value) {
         say(field, '')
         field.typing = false
       }
       field.value = about.value
-      delete changes.values[about.name]
+      delete form.changes.values[about.name]
     }
     draw(field)
   }
@@ -201,14 +201,15 @@ export default function ({ data: { form: words }, parentElement, setStateValue }
   const root = parentElement.querySelector('.fields')
   let form = forms.get(root)
   if (!form) {
-    form = { root, fields: {} }
+    const changes = (changesByForm[data.form] ??= { edits: {}, sent: {}, values: {}, number: 0, answered: 0 })
+    form = { root, fields: {}, changes, stored: `${STORED}${data.form && ` ${data.form}`}` }
     forms.set(root, form)
   }
-  const begins = !form.give || changes.visit !== data.visit
+  const begins = !form.give || form.changes.visit !== data.visit
   form.give = setStateValue
-  changes.number = Math.max(changes.number, data.number)
+  form.changes.number = Math.max(form.changes.number, data.number)
   update(form, data)
-  if (begins && Object.keys(changes.values).length && changes.answered < changes.number) give(form, 0)
+  if (begins && Object.keys(form.changes.values).length && form.changes.answered < form.changes.number) give(form, 0)
   restore(form, data)
   return () => {
     send(form)
