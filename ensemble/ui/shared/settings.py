@@ -132,13 +132,14 @@ def list_logarithmic_steps(low: float, high: float) -> tuple[float, ...]:
 
 def list_slider_steps(name: str, form: SettingsForm = RUN_FORM) -> tuple[float, ...]:
     """The values on the slider of a setting, all within its range; () when it has none."""
-    low, high = (form.fields[name].metadata[end] for end in ("low", "high"))
+    field = form.fields[name]
+    low, high = field.metadata["low"], field.metadata["high"]
     if low is None:
         return ()
     if name == "learning_rate":
         return list_logarithmic_steps(low, high)
     values = _WIDTHS if name == "width" and form is TABLE_FORM else SLIDER_VALUES.get(name, ())
-    return tuple(value for value in values if low <= value <= high)
+    return tuple(value for value in sorted({*values, field.default}) if low <= value <= high) if values else ()
 
 
 def select_run_setting(name: str, form: SettingsForm = RUN_FORM, **more: Any) -> Any:
