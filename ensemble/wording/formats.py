@@ -130,9 +130,9 @@ def _format_milliseconds(seconds: float) -> str:
     return f"{format_significant(ms, 2) if ms < 100 else round(ms)} ms"
 
 
-def format_throughput(rate: float | None) -> str:
-    """Images times members per second, as "6,700 img·member/s"."""
-    return f"{format_significant(rate, 2)} img·member/s" if rate else "– img·member/s"
+def format_throughput(rate: float | None, what: str = "img") -> str:
+    """Images, or rows, times members per second, as "6,700 img·member/s"."""
+    return f"{format_significant(rate, 2) if rate else '–'} {what}·member/s"
 
 
 def format_significant(value: float | None, figures: int = 3) -> str:

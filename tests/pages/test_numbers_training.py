@@ -12,12 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs.job import is_stop_requested
 from ensemble.jobs.status import write_status
+from ensemble.runs import read_history
 from ensemble.runs.numeric.numeric_predictions import read_numeric_targets
 from ensemble.runs.store import RUN_STORE, Run, find_regression_run, list_runs
 from ensemble.runs.training.worker import execute_run
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.jobs.job_screen import forget_jobs
-from ensemble.ui.numbers.training.numeric_live import build_numeric_panels, load_numeric_history
+from ensemble.ui.numbers.training.numeric_live import build_numeric_panels
 from ensemble.ui.shared.settings import TABLE_FORM, format_setting_key
 from tests.pages.predictions_screen import value
 from tests.runs.numeric.conftest import create_run
@@ -145,14 +146,14 @@ def test_a_run_shows_its_answer_curves_and_members(trained: Any) -> None:
     at = open_page()
     assert value(at, "run") == run.id, "the newest is shown and put into the address"
     assert "RMSE is" in said(at)
-    rows = load_numeric_history(run)
+    rows = [line for line in read_history(run.id) if line["kind"] == "epoch"]
     loss, error = (place[0] for place in build_numeric_panels(rows, "EUR"))
     assert error["axis"] == "EUR"
     whole = next(line for line in error["lines"] if (line["who"], line["split"]) == ("ensemble", "test"))
     assert whole["y"] == [float(f"{row['ensemble_test_rmse']:.5g}") for row in rows]
     assert {line["split"] for line in loss["lines"]} == {"train", "validation", "test"}
     table = at.dataframe[-1].value
-    assert table[""].tolist() == ["ensemble", "member 1", "member 2", "member 3"]
+    assert table["member"].tolist() == ["ensemble", "member 1", "member 2", "member 3"]
 
 
 def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
@@ -166,14 +167,14 @@ def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
     run = trained(state="training", epoch=1, pid=me.pid, host="elsewhere", updated=time.time(), step=5)
     at = open_page(run.id)
     assert button(at, "numeric_delete").disabled
-    button(at, "numeric_stop").click().run()
+    button(at, "stop").click().run()
     assert is_stop_requested(run)
     write_status(run.path, replace(run.status, state="stopped", host="", pid=None))
     started = list[Run]()
     monkeypatch.setattr(RUN_STORE, "start_worker", started.append)
     forget_jobs()
     at = open_page(run.id)
-    button(at, "numeric_resume").click().run()
+    button(at, "resume").click().run()
     assert [one.id for one in started] == [run.id]
     assert not is_stop_requested(run)
     write_status(run.path, replace(find_regression_run(run.id).status, state="stopped"))

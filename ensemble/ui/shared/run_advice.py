@@ -5,7 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from ensemble import runs
-from ensemble.config import EnsembleConfig
+from ensemble.config import AnyTrainingConfig
+from ensemble.runs.store import require_run_settings
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import address, guard, settings
 from ensemble.wording import escaping
@@ -21,7 +22,8 @@ def show_run_advice(run: runs.Run) -> None:
     ):
         st.caption(f":material/person_off: {escaping.escape_markdown(warning)}")
     if run.state in chance_level.ENDED_STATES:
-        _show_chance_warning(run)
+        if run.entry:
+            _show_chance_warning(run)
         if run.message:
             st.info(escaping.escape_markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
@@ -57,13 +59,13 @@ def _show_chance_warning(run: runs.Run) -> None:
 def _show_divergence_advice(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.show_error_message(run.message or "The loss diverged to infinity.", ":material/trending_up:")
-    config = runs.require_training_config(run)
+    config = require_run_settings(run)
     if "learning_rate" in member_settings.collect_varied_settings(config):  # another one would change nothing
         return
     _show_other_rate_button(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 
-def _show_other_rate_button(config: EnsembleConfig, rate: float) -> None:
+def _show_other_rate_button(config: AnyTrainingConfig, rate: float) -> None:
     st.button(
         f"Set up the same run with learning rate {settings.format_slider_value(rate)}",
         on_click=settings.fill_run_settings,

@@ -139,7 +139,8 @@ def list_slider_steps(name: str, form: SettingsForm = RUN_FORM) -> tuple[float, 
     if name == "learning_rate":
         return list_logarithmic_steps(low, high)
     values = _WIDTHS if name == "width" and form is TABLE_FORM else SLIDER_VALUES.get(name, ())
-    return tuple(value for value in sorted({*values, field.default}) if low <= value <= high) if values else ()
+    usual: tuple[float, ...] = (form.config().as_dict()[name],) if values else ()
+    return tuple(sorted(value for value in {*values, *usual} if low <= value <= high))
 
 
 def select_run_setting(name: str, form: SettingsForm = RUN_FORM, **more: Any) -> Any:

@@ -5,7 +5,7 @@ import html
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +56,19 @@ _drawing_turns = threading.BoundedSemaphore(2)
 _MAX_MEMBER_TABLES = 24
 
 
-def show_live_run(run: runs.Run) -> None:
-    """Show `run`, and again every second while it is active; its own part of the page only."""
+_DrawFunction = Callable[[runs.Run, list[dict[str, Any]]], None]
+
+
+def show_live_run(run: runs.Run, draw: _DrawFunction | None = None) -> None:
+    """Show `run`, and again every second while it is active; its own part of the page only.
+
+    Args:
+      draw: draws the run and the lines of its history; by default as Train does.
+    """
     figures = len(loaders.load_run_history(run)) * run.config.members
     state, looks = loaders.get_displayed_run_state(run), itertools.count()
     every = compute_refresh_interval(figures, state) if run.active else None
-    st.fragment(refresh_live_run, run_every=every)(run.id, state, figures > 0, looks)
+    st.fragment(refresh_live_run, run_every=every)(run.id, state, figures > 0, looks, draw or draw_live_run)
     if run.can_resume:
         st.fragment(look_at_ended_run, run_every=_ENDED_RUN_INTERVAL_S)(run.id, state)
 
@@ -85,7 +92,9 @@ def compute_refresh_interval(figures: int, state: str) -> float:
     return min(REFRESH_INTERVAL_S + figures / _VALUES_PER_SECOND, _MAX_REFRESH_INTERVAL_S)
 
 
-def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
+def refresh_live_run(
+    run_id: str, last_state: str, had_figures: bool, looks: Iterator[int], draw: _DrawFunction
+) -> None:
     """The body of `show_live_run`: what changes while a run goes on."""
     with guard_page():
         run = loaders.find_watched_run(run_id)
@@ -95,7 +104,7 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
             loaders.forget_runs()
             st.rerun()
         with _drawing_turns if run.active else nullcontext():
-            _draw_live_run(run, rows)
+            draw(run, rows)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
@@ -107,11 +116,10 @@ def refresh_live_run(run_id: str, last_state: str, had_figures: bool, looks: Ite
             wait_for_first_curves(run)
 
 
-def _draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def draw_live_run(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     verdict = run_verdict.reserve_verdict_place(run)
     run_metrics.show_run_metrics(run, rows)
     show_run_progress(run)
-    _announce_run_progress(run)
     if run.state != "finished":
         groups.show_run_groups(run)
     run_advice.show_run_advice(run)
@@ -148,6 +156,7 @@ def show_run_progress(run: runs.Run) -> None:
         again = (lambda: runs.resume_run(run.id)) if run.can_resume and not run.active else None
         job_panel.show_progress_bar(run, _describe_run_stage(run), resume=again)
         resume_elsewhere.show_resume_elsewhere(run)
+    _announce_run_progress(run)
 
 
 def _announce_run_progress(run: runs.Run) -> None:
@@ -174,15 +183,15 @@ def _describe_run_stage(run: runs.Run) -> str:
     if run.state == "queued":
         return jobs_words.describe_queue_wait(list_jobs_ahead(run), run.message)
     if run.state == "starting":
-        return run.message or "Starting: reading the images and compiling the step."
+        return run.message or f"Starting: reading the {'images' if run.entry else 'table'} and compiling the step."
     if run.state != "training":
         done = formats.format_count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
     text = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
-    if run.training_config and run.training_config.groups > 1:  # They need not be at the same one.
+    if run.settings and run.settings.groups > 1:  # They need not be at the same one.
         text = f"{status.epoch} of {formats.format_count(status.epochs, 'epoch')} by every group"
     if status.img_member_per_s:
-        text += f" · {formats.format_throughput(status.img_member_per_s)}"
+        text += f" · {formats.format_throughput(status.img_member_per_s, 'img' if run.entry else 'row')}"
     return f"{text}{jobs_words.describe_silence(status)}"
 
 
@@ -248,13 +257,18 @@ def _show_member_table(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         st.caption("Each member's figures appear here after the first epoch.")
         return
     _, table = _build_member_table(run.id, id(reported), run, reported)
+    show_member_table(run, table)
+
+
+def show_member_table(run: runs.Run, table: "pa.Table") -> None:
+    """Each member's figures, and the history that they are from as a file."""
     tall = table.num_rows > 12
     st.dataframe(
         table,
         hide_index=True,
         key="members_table",
         height=420 if tall else "content",
-        alt="Each member's latest test accuracy and loss, and its gap to the ensemble",
+        alt="The figures of the ensemble and of each member on the test set",
         column_config={"member": st.column_config.TextColumn(pinned=True)},
     )
     st.download_button(

@@ -60,7 +60,9 @@ def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(monkeypat
 
         from ensemble.ui.train import live
 
-        live.refresh_live_run(run_id, st.session_state["state"], False, itertools.count(st.session_state["look"]))
+        live.refresh_live_run(
+            run_id, st.session_state["state"], False, itertools.count(st.session_state["look"]), live.draw_live_run
+        )
 
     at = AppTest.from_function(script, args=(run.id,))
     for state, look, waits in (
