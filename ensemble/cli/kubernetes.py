@@ -17,7 +17,7 @@ from ensemble.cluster.array_script import ArrayConfig, render_array_script
 from ensemble.cluster.kubernetes import KubernetesConfig, TrainingSpec, render_manifest
 from ensemble.cluster.kubernetes.training import SUBMISSION_VARIABLE
 from ensemble.cluster.schedulers import ARRAY, EXTERNAL_TARGETS, KUBERNETES
-from ensemble.config import EnsembleConfig
+from ensemble.config import CLASSIFICATION, EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
 from ensemble.machine.python_command import build_python_command
@@ -71,6 +71,21 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
     )
 
 
+def _refuse_regressions(command: Command) -> Command:
+    """Give a command the options that begin a regression of `train`, to report that it takes none."""
+
+    def refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
+        if value not in (None, CLASSIFICATION):
+            raise click.UsageError(
+                "Regressions from tables run on this machine or on Slurm, not on Kubernetes or as an array: use "
+                "`ensemble train --task regression --on slurm`, or `--groups` for several processes here."
+            )
+
+    for name in ("--task", "--table", "--target"):
+        command = click.option(name, hidden=True, expose_value=False, is_eager=True, callback=refuse)(command)
+    return command
+
+
 @click.command(name="manifest")
 @click.option(
     "--for",
@@ -83,6 +98,7 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 @_add_kubernetes_options
 @_add_array_options
 @click.option("--run-id", metavar="RUN", help="Id of the run; a new one by default.")
+@_refuse_regressions
 def run_manifest_command(place: str, run_id: str | None, **chosen: Any) -> None:
     """Print what trains an ensemble on Kubernetes, and its dashboard, for kubectl apply -f -.
 

@@ -281,3 +281,11 @@ def test_a_bad_value_is_refused_in_a_sentence(place: str, words: tuple[str, ...]
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("words", [["--task", "regression"], ["--table", "houses.csv", "--target", "price"]])
+def test_a_regression_is_refused_with_what_to_do_instead(words: list[str]) -> None:
+    done = CliRunner().invoke(main, ["manifest", "--for", "array", *words])
+    assert done.exit_code == 2
+    assert "use `ensemble train --task regression --on slurm`" in done.output
+    assert CliRunner().invoke(main, ["manifest", "--for", "array", "--task", "classification"]).exit_code == 0
