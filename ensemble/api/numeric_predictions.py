@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
-from ensemble.config import REGRESSION
-from ensemble.errors import PredictionsError, UnknownRunError
+from ensemble.errors import PredictionsError
 from ensemble.exchange.numeric_files import (
     NumericPredictions,
     add_groups,
@@ -14,13 +13,10 @@ from ensemble.exchange.numeric_files import (
     build_quantile_predictions,
 )
 from ensemble.exchange.numeric_import import import_numbers
-from ensemble.runs.store import list_runs, read_regression_run
-from ensemble.storage.folders import runs_folder
-from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
+from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
 from ensemble.views.registry import NUMERIC_VIEWS, find_view
 from ensemble.views.summary import summarize_view
 from ensemble.wording.numeric_predictions import list_numeric_sentences
-from ensemble.wording.run_names import format_run_name
 
 if TYPE_CHECKING:
     from ensemble.api.view import EvaluatedView
@@ -124,37 +120,11 @@ def judge_numbers(
     evaluated = EvaluatedNumbers(
         numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups, in_time_order=in_time_order
     )
-    return _build_judgement(evaluated, numbers.notes)
+    return build_judgement(evaluated, numbers.notes)
 
 
-def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:
-    """What is said of a run that predicts numbers, found by its id, or else by its name.
-
-    Args:
-      id_or_name: of the run.
-      epoch: after which epoch; None is the one chosen on validation examples, else the last.
-
-    Raises:
-      UnknownRunError: there is none, or several of that name: the message says which.
-      RunError: it has no predictions, or they cannot be read.
-    """
-    run = read_regression_run(id_or_name)
-    if run is None:
-        wanted = " ".join(id_or_name.split())
-        matches = [run for run in list_runs(REGRESSION) if wanted in (run.name, format_run_name(run))]
-        if len(matches) != 1:
-            ids = ", ".join(match.id for match in matches[:8])
-            raise UnknownRunError(
-                f"{len(matches):,} runs are called “{wanted}”: open one by id: {ids}."
-                if matches
-                else f"There is no run “{wanted:.40}” that predicts numbers in {runs_folder()}: "
-                "`ensemble runs list` has all runs; ENSEMBLE_RUNS sets the folder."
-            )
-        (run,) = matches
-    return _build_judgement(evaluate_numeric_run(run, epoch), ())
-
-
-def _build_judgement(numbers: EvaluatedNumbers, notes: tuple[str, ...]) -> NumericJudgement:
+def build_judgement(numbers: EvaluatedNumbers, notes: tuple[str, ...] = ()) -> NumericJudgement:
+    """Judge predictions that were read already."""
     evaluation = numbers.evaluation
     return NumericJudgement(evaluation, tuple(list_numeric_sentences(evaluation)), notes, numbers)
 

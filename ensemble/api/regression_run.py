@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ensemble.api.numeric_predictions import NumericJudgement, open_numbers
+from ensemble.api.numeric_predictions import NumericJudgement, build_judgement
 from ensemble.api.run_progress import Progress
 from ensemble.api.stored_run import StoredRun
 from ensemble.config import EnsembleConfig, ImportedConfig, RegressionConfig
@@ -16,13 +16,12 @@ from ensemble.runs.numeric.numeric_answers import answer_table
 from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_numeric_table
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
+from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ensemble.api.view import EvaluatedView
-
-_ANSWER_LEVEL = 0.9
 
 
 class RegressionRun(StoredRun):
@@ -54,7 +53,7 @@ class RegressionRun(StoredRun):
 
     def judge(self, epoch: int | None = None) -> NumericJudgement:
         """Judge its predictions of the test rows, as `ensemble.open_numbers` does."""
-        return open_numbers(self.id, epoch)
+        return build_judgement(evaluate_numeric_run(self.stored, epoch))
 
     def view(self, name: str, epoch: int | None = None, **choices: object) -> "EvaluatedView":
         """Show one of the views of the page Numbers; see `NumericJudgement.view`."""
@@ -74,23 +73,9 @@ class RegressionRun(StoredRun):
           RunError: its members are not kept.
           DataError: a column is missing.
         """
-        import numpy as np
         import pandas as pd
 
-        answers = answer_table(self.stored, read_table(table), epoch)
-        mixture = answers.mixture
-        tail = (1 - _ANSWER_LEVEL) / 2
-        return pd.DataFrame(
-            {
-                "mean": mixture.compute_mean(),
-                "sd": np.sqrt(mixture.compute_variance()),
-                "low": mixture.compute_quantile(tail),
-                "high": mixture.compute_quantile(1 - tail),
-                "aleatoric_sd": np.sqrt(mixture.compute_aleatoric_variance()),
-                "epistemic_sd": np.sqrt(mixture.compute_epistemic_variance()),
-                "extrapolated": answers.extrapolated,
-            }
-        )
+        return pd.DataFrame(answer_table(self.stored, read_table(table), epoch).compute_columns())
 
 
 def train_numbers(

@@ -1,10 +1,12 @@
 """Finding runs: one by its id or its name, or all there are."""
 
 from ensemble import runs
+from ensemble.api.numeric_predictions import NumericJudgement
 from ensemble.api.regression_run import RegressionRun
 from ensemble.api.run import Run
 from ensemble.config import REGRESSION
 from ensemble.errors import UnknownRunError
+from ensemble.runs.store import explain_wrong_task
 from ensemble.storage.folders import runs_folder
 from ensemble.wording.run_names import format_run_name
 
@@ -39,6 +41,23 @@ def open_run(id_or_name: str) -> Run | RegressionRun:
         f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() lists all "
         "runs; ENSEMBLE_RUNS sets the folder."
     )
+
+
+def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:
+    """What is said of a run that predicts numbers: `open_run(id_or_name).judge(epoch)`.
+
+    Args:
+      id_or_name: of the run.
+      epoch: after which epoch; None is the one chosen on validation examples, else the last.
+
+    Raises:
+      UnknownRunError: there is none, or several of that name, or it does not predict numbers.
+      RunError: it has no predictions, or they cannot be read.
+    """
+    run = open_run(id_or_name)
+    if not isinstance(run, RegressionRun):
+        raise UnknownRunError(explain_wrong_task(run.stored, REGRESSION))
+    return run.judge(epoch)
 
 
 def list_runs() -> list[Run | RegressionRun]:

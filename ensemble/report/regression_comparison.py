@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ensemble.report.numeric_run import INTRODUCTION
 from ensemble.report.report_content import ReportContent
+from ensemble.report.single_run import NUMERIC_SENTENCE
 from ensemble.runs.store import Run
 from ensemble.views.iteration import iterate_parts
 from ensemble.views.numeric.regression_groups import build_regression_comparison
@@ -28,4 +28,4 @@ def build_regression_comparison_content(every: Sequence[Run]) -> ReportContent:
         Section("Runs", [Listing(rows)]),
     ]
     title = f"{formats.format_count(len(every), 'run')} compared"
-    return ReportContent(title, "", targets, INTRODUCTION.format(count=members), sections)
+    return ReportContent(title, "", targets, NUMERIC_SENTENCE.format(count=members), sections)

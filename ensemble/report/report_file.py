@@ -11,7 +11,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.capsule_format import EXACT, ROUNDED, WEIGHTS
 from ensemble.exchange.capsule.capsule_writer import render_run_capsules
 from ensemble.regression import Regression, find_any_regression
-from ensemble.report import numeric_run, regression_solve, run_comparison, single_run
+from ensemble.report import regression_solve, run_comparison, single_run
 from ensemble.report.page_classifier import build_page_classifiers
 from ensemble.report.regression_comparison import build_regression_comparison_content
 from ensemble.report.template import render_report_page
@@ -19,6 +19,10 @@ from ensemble.storage.atomic_files import write_bytes
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.wording import formats
 
+_NUMERIC_DATA_SENTENCE = (
+    "Inside this file are the numbers of its figures and tables, not the predictions themselves: "
+    "keep the run’s folder, or the file that was imported."
+)
 _MAX_REPORT_RUNS = 50  # runs, as many as Compare takes
 
 
@@ -144,9 +148,9 @@ def render_report(
         content = (
             build_regression_comparison_content(several)
             if len(several) > 1
-            else numeric_run.build_numeric_content(several[0])
+            else single_run.build_run_content(several[0])
         )
-        return render_report_page(content, (), numeric_run.DATA_SENTENCE)
+        return render_report_page(content, (), _NUMERIC_DATA_SENTENCE)
     return _render_class_report(cast(Sequence[runs.Run], every), with_members, all_epochs, weights)
 
 

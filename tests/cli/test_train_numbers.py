@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.api.numeric_predictions import open_numbers
+from ensemble.api import open_numbers
 from ensemble.cli.program import main
 from ensemble.runs.numeric.numeric_predictions import read_numeric_predictions, select_numeric_epoch
 from ensemble.runs.store import find_regression_run, list_runs

@@ -21,6 +21,8 @@ from ensemble.tables.table_encoding import TableEncoding
 if TYPE_CHECKING:
     from ensemble.engine.numeric.numeric_networks import NumericNetwork
 
+ANSWER_LEVEL = 0.9  # of the intervals
+
 
 @dataclass(frozen=True)
 class NumericAnswers:
@@ -37,6 +39,19 @@ class NumericAnswers:
     epoch: int
     notes: tuple[str, ...]
     extrapolated: NDArray[np.bool_]
+
+    def compute_columns(self) -> dict[str, NDArray[np.generic]]:
+        """Mean, standard deviation with its parts and the ends of the `ANSWER_LEVEL` interval, (N,) each."""
+        mixture, tail = self.mixture, (1 - ANSWER_LEVEL) / 2
+        return {
+            "mean": mixture.compute_mean(),
+            "sd": np.sqrt(mixture.compute_variance()),
+            "low": mixture.compute_quantile(tail),
+            "high": mixture.compute_quantile(1 - tail),
+            "aleatoric_sd": np.sqrt(mixture.compute_aleatoric_variance()),
+            "epistemic_sd": np.sqrt(mixture.compute_epistemic_variance()),
+            "extrapolated": self.extrapolated,
+        }
 
 
 def _select_answering_epoch(run: Run, epoch: int | None = None) -> int:
