@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.verdicts.trials import Setting, Told, Trial
+from ensemble.analysis.inference.crossed_means import CrossedMean
+from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons, compare_numeric_ensembles
+from ensemble.analysis.numeric.numeric_comparison import compare_losses, estimate_member_variances
 from ensemble.analysis.numeric.numeric_diagnosis import (
     compare_with_mean_member,
     compute_target_scores,
@@ -28,6 +30,7 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 Doubles = NDArray[np.float64]
 OWN = 0.5  # the standard deviation of a member's own error
 NOISES = {"normal": 1.0, "lognormal": (np.e - 1) * np.e, "outliers": 0.98 + 2.0}  # variances
+LEVEL = 0.05  # below which a p is significant
 RUNS, GROUP_SIZE, COEFFICIENTS = 21, 20, 4
 
 
@@ -61,21 +64,30 @@ def harmful_member(kind: str, setting: Setting, rng: np.random.Generator) -> Tol
     return Told(claimed, claimed and not (setting.loss and not found.member))
 
 
+def _compare_squared_errors(
+    first: PointEnsemble, second: PointEnsemble, targets: Doubles, *, of_settings: bool = False
+) -> CrossedMean:
+    own, others = ((targets - each.compute_mean()) ** 2 for each in (first, second))
+    variances = [estimate_member_variances(each, targets).get("squared_error") for each in (first, second)]
+    known = [variance for variance in variances if variance and of_settings]
+    return compare_losses(own, others, run_variances=known)
+
+
 def better_numbers(kind: str, setting: Setting, rng: np.random.Generator) -> Told:
     """One run has a lower RMSE than the other; with a loss it is the first that is worse."""
     targets = draw_noise(kind, setting.n, rng)
     worse = PointEnsemble((1 + setting.loss) * _draw_members(setting, rng).mean)
-    found = compare_numeric_ensembles(worse, _draw_members(setting, rng), targets).differences[0]
-    claimed = found.is_significant
-    return Told(claimed, claimed and not (setting.loss and found.difference > 0))
+    found = _compare_squared_errors(worse, _draw_members(setting, rng), targets)
+    claimed = found.p < LEVEL
+    return Told(claimed, claimed and not (setting.loss and found.mean < 0))
 
 
 def some_of_many_runs(setting: Setting, rng: np.random.Generator) -> Told:
     """Of 20 runs that are as good as the baseline one is said to differ."""
     targets = rng.normal(size=setting.n)
     runs = [_draw_members(setting, rng) for _ in range(RUNS)]
-    compared = adjust_comparisons([compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]])
-    claimed = any(each.differences[0].is_significant for each in compared)
+    p_values = [_compare_squared_errors(run, runs[0], targets).p for run in runs[1:]]
+    claimed = bool(adjust_p_holm(p_values).min() < LEVEL)
     return Told(claimed, claimed)
 
 
@@ -86,10 +98,9 @@ def settings_of_numbers(setting: Setting, rng: np.random.Generator) -> Told:
     bends = 0.3 * rng.normal(size=(2, setting.members, COEFFICIENTS))
     first, second = (PointEnsemble(each @ curves) for each in bends)
     worse = PointEnsemble(first.mean + setting.loss * x**2)
-    found = compare_numeric_ensembles(worse, second, targets, are_members_independent=True)
-    difference = found.differences[0]
-    claimed = difference.is_settings_difference
-    return Told(claimed, claimed and not (setting.loss and difference.difference > 0))
+    found = _compare_squared_errors(worse, second, targets, of_settings=True)
+    claimed = found.p < LEVEL
+    return Told(claimed, claimed and not (setting.loss and found.mean < 0))
 
 
 def uncalibrated_numbers(setting: Setting, rng: np.random.Generator, *, grouped: bool = False) -> Told:

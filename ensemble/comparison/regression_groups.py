@@ -2,16 +2,21 @@
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.crossed_means import CrossedMean, estimate_crossed_mean
-from ensemble.analysis.inference.image_groups import Groups, collapse_groups
+from ensemble.analysis.inference.crossed_means import OVER_SEEDS_AND_IMAGES, CrossedMean, RunVariance
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
+from ensemble.analysis.numeric.numeric_comparison import (
+    compare_losses,
+    compute_comparable_losses,
+    estimate_member_variances,
+)
+from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.comparison.baseline import Baseline, choose_baseline
 from ensemble.comparison.run_groups import RunGroup
 from ensemble.comparison.settings_verdict import (
@@ -32,6 +37,7 @@ from ensemble.runs.numeric.numeric_predictions import (
 from ensemble.runs.store import Run
 
 SQUARED_ERROR = "squared_error"
+_LOSSES = (SQUARED_ERROR, "nll", "pinball", "crps", "absolute_error")
 _Losses = Mapping[str, NDArray[np.float64]]
 
 
@@ -61,13 +67,15 @@ class RegressionGroup:
       group: its runs.
       runs: those that count: one per seed.
       epochs: after which each is judged.
-      losses: (K, N) by name: "squared_error", "nll" and "crps"; only the first of members without a spread.
+      losses: (K, N) by name, of those of `_LOSSES` that they have.
+      variances: by loss, what other seeds would change, estimated from the members of a single run.
     """
 
     group: RunGroup
     runs: tuple[Run, ...]
     epochs: tuple[int, ...]
     losses: _Losses
+    variances: Mapping[str, RunVariance]
 
     def list_run_means(self, loss: str) -> list[float]:
         """The mean loss of each run; RMSE for "squared_error"."""
@@ -84,7 +92,7 @@ class RegressionComparison:
       baseline: the group that the others are compared with; None for none.
       differences: by loss, of all pairs of keys: the second of a pair is the baseline where it is in it.
       tests: how many tests every p is adjusted for.
-      verdict: which settings are best, by NLL, or by squared error where members predict no spread; None
+      verdict: which settings are best, by NLL, else by pinball loss, or by squared error without a spread; None
         of fewer than two groups.
       examples: the test examples.
     """
@@ -109,14 +117,15 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
     """
     base = choose_baseline(groups, baseline)
     targets = read_numeric_targets(groups[0].runs[0])
-    measured = tuple(_measure_group(group, targets) for group in groups)
+    levels = {tuple(run.numbers.levels) for group in groups for run in group.runs if run.numbers.levels}
+    measured = tuple(_measure_group(group, targets, levels) for group in groups)
     names = [name for name in measured[0].losses if all(name in group.losses for group in measured)]
     order = sorted(measured, key=lambda group: base is not None and group.group.key == base.group.key)
     pairs = list(itertools.combinations(order, 2))
-    compared = [name for name in ("nll", SQUARED_ERROR) if name in names]
+    compared = [name for name in ("nll", "pinball", SQUARED_ERROR) if name in names]
     found = {
-        (name, first.group.key, second.group.key): _compare_losses(
-            first.losses[name], second.losses[name], targets.groups
+        (name, first.group.key, second.group.key): compare_losses(
+            first.losses[name], second.losses[name], targets.groups, _list_run_variances(first, second, name)
         )
         for name in compared
         for first, second in pairs
@@ -135,30 +144,40 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
     )
 
 
-def _measure_group(group: RunGroup, targets: NumericTargets) -> RegressionGroup:
+def _list_run_variances(first: RegressionGroup, second: RegressionGroup, loss: str) -> list[RunVariance]:
+    """What other seeds would change of two single runs; [] if that is not known, or seeds themselves show it."""
+    sides = [group.variances[loss] for group in (first, second) if loss in group.variances]
+    return sides if len(sides) == 2 else []
+
+
+def _measure_group(group: RunGroup, targets: NumericTargets, levels: Collection[tuple[float, ...]]) -> RegressionGroup:
     runs = group.distinct_runs
     epochs = tuple(select_numeric_epoch(run) for run in runs)
-    each = [_measure_run(run, epoch, targets) for run, epoch in zip(runs, epochs, strict=True)]
-    names = [name for name in each[0] if all(name in losses for losses in each)]
-    return RegressionGroup(group, runs, epochs, {name: np.stack([losses[name] for losses in each]) for name in names})
+    each = list[dict[str, NDArray[np.float64]]]()
+    variances: dict[str, RunVariance] = {}
+    for run, epoch in zip(runs, epochs, strict=True):
+        predicted = _read_aligned_predictions(run, epoch, targets)
+        each.append(compute_comparable_losses(predicted, targets.values, levels))
+        if len(runs) == 1 and run.settings:  # Members have rows in an order of their own.
+            variances = estimate_member_variances(predicted, targets.values)
+    names = [name for name in _LOSSES if all(name in losses for losses in each)]
+    losses = {name: np.stack([own[name] for own in each]) for name in names}
+    return RegressionGroup(group, runs, epochs, losses, variances)
 
 
-def _measure_run(run: Run, epoch: int, targets: NumericTargets) -> dict[str, NDArray[np.float64]]:
-    """Compute the ensemble's losses on each test example, (N,) by name."""
-    if not np.array_equal(read_numeric_targets(run).values, targets.values):
-        raise RunError("These runs have different test rows: compare runs of one table with the same split seed.")
-    predicted = read_numeric_predictions(run, epoch)
-    losses = predicted.compute_losses(targets.values)
-    squared = np.asarray((targets.values - predicted.compute_mean()) ** 2)
-    return {SQUARED_ERROR: squared, **{name: losses[name] for name in ("nll", "crps") if name in losses}}
-
-
-def _compare_losses(own: NDArray[np.float64], others: NDArray[np.float64], groups: Groups | None) -> CrossedMean:
-    if groups is not None:
-        own, others = collapse_groups(own, groups), collapse_groups(others, groups)
-    apart = own.mean(axis=0) - others.mean(axis=0)
-    lost = estimate_crossed_mean(own, others, bound=float(np.abs(apart - apart.mean()).max()))
-    return replace(lost, mean=-lost.mean, low=-lost.high, high=-lost.low)
+def _read_aligned_predictions(run: Run, epoch: int, targets: NumericTargets) -> NumericEnsemble:
+    """Read what a run predicts of the examples of `targets`, in their order; RunError if it has others."""
+    own, predicted = read_numeric_targets(run), read_numeric_predictions(run, epoch)
+    values, places = own.values, {name: place for place, name in enumerate(own.example_names)}
+    if places.keys() == set(targets.example_names) and len(places) == len(values) == len(targets.values):
+        order = np.array([places[name] for name in targets.example_names], int)
+        values, predicted = values[order], predicted.select_examples(order) if len(order) else predicted
+    if not np.array_equal(values, targets.values):
+        raise RunError(
+            f"“{run.id}” has different test rows: compare runs whose targets are the same, such as runs of one "
+            "table with one split seed."
+        )
+    return predicted
 
 
 def _judge_groups(
@@ -170,7 +189,12 @@ def _judge_groups(
 ) -> SettingsVerdict | None:
     if len(groups) < 2:
         return None
-    worse = {keys[1] if difference.sign > 0 else keys[0] for keys, difference in differences.items() if difference.sign}
+    is_about_settings = any(difference.saved.over == OVER_SEEDS_AND_IMAGES for difference in differences.values())
+    worse = {
+        keys[1] if difference.sign > 0 else keys[0]
+        for keys, difference in differences.items()
+        if difference.sign and (not is_about_settings or difference.saved.over == OVER_SEEDS_AND_IMAGES)
+    }
     values = {each.group.key: each.losses[loss] for each in groups}
     verdict = judge_settings(
         [
@@ -188,7 +212,7 @@ def _judge_groups(
         metric="rmse" if loss == SQUARED_ERROR else loss,
         split="test",
         images=next(iter(values.values())).shape[1],
-        is_about_settings=any(len(each.runs) > 1 for each in groups),
+        is_about_settings=is_about_settings,
         tests=tests,
         count_more_seeds=functools.partial(count_more_seeds, values, SIGNIFICANCE_LEVEL / max(1, tests)),
         baseline=baseline,

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from ensemble.analysis.numeric.numeric_comparison import NumericComparison
 from ensemble.analysis.numeric.numeric_diagnosis import ErrorRatio, LeftOutMember, MeanError, PitHistogram, SpreadSkill
 from ensemble.analysis.numeric.numeric_evaluation import NumericEvaluation
 from ensemble.analysis.numeric.numeric_quality import IntervalCoverage
@@ -221,53 +220,6 @@ def describe_left_out_member(name: str, member: LeftOutMember) -> str:
 def describe_furthest_member(name: str, member: LeftOutMember) -> str:
     change = _format_error_change(member.against_others.ratio)
     return f"{name[:1].upper()}{name[1:]} has the highest RMSE, {change} than a random other one’s."
-
-
-def describe_numeric_comparison(comparison: NumericComparison, name: str, *, has_same_settings: bool = False) -> str:
-    """Describe how a run's RMSE compares with another's, and what the difference holds for.
-
-    Args:
-      has_same_settings: whether only the training seed differs.
-    """
-    ratio, difference = comparison.ratio.ratio, comparison.differences[0]
-    if ratio == 1:
-        return f"On these examples the RMSE equals that of {name}"
-    change = _format_error_change(ratio)
-    if not difference.is_significant:
-        return f"On these examples the RMSE is {change} than that of {name}, not significantly"
-    if has_same_settings:
-        return f"Same settings, another seed: this run’s RMSE is {change} than that of {name}"
-    if difference.is_settings_difference:
-        return f"These settings have an RMSE {change} than those of {name}"
-    return f"This trained run’s RMSE is {change} than that of {name}; another seed may differ"
-
-
-def _describe_spread_comparison(comparison: NumericComparison, name: str) -> str:
-    """Describe a significant difference in NLL, else in pinball loss or CRPS; "" if none."""
-    by_metric = {each.metric: each for each in comparison.differences}
-    for metric in ("nll", "pinball", "crps"):
-        if (found := by_metric.get(metric)) and found.is_significant:
-            lower = "lower" if found.difference < 0 else "higher"
-            reach = "with other seeds too" if found.is_settings_difference else "for these two runs"
-            return f"Its {METRIC_NAMES[metric]} is {lower} than that of {name}, {reach}."
-    return ""
-
-
-def list_comparison_evidence(comparison: NumericComparison, name: str) -> list[str]:
-    """List the interval, the tests and what would show a difference; each a sentence."""
-    difference = comparison.differences[0]
-    tests = f"adjusted for {formats.format_count(comparison.tests, 'test')}"
-    interval = format_error_range(comparison.ratio)
-    sentences = [f"{interval[:1].upper()}{interval[1:]}; {format_p_value(difference.adjusted_p)}, {tests}."]
-    if difference.adjusted_settings_p is None:
-        sentences.append("Nothing is known about other training seeds, which may change the order.")
-    else:
-        p = format_p_value(difference.adjusted_settings_p)
-        sentences.append(f"With other training seeds, estimated from the members: {p}, {tests}.")
-    if not difference.is_significant and difference.examples_needed:
-        examples = formats.format_count(difference.examples_needed, "example")
-        sentences.append(f"About {examples} would show a difference of this size (power 80 %).")
-    return [*sentences, *filter(None, [_describe_spread_comparison(comparison, name)])]
 
 
 def format_error_range(ratio: ErrorRatio) -> str:

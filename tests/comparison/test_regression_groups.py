@@ -17,8 +17,14 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import PredictionsError, RunError
 from ensemble.jobs.status import write_status
 from ensemble.report import write_report
-from ensemble.runs import Run
-from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, write_numeric_arrays
+from ensemble.runs import Run, delete_run
+from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
+from ensemble.runs.numeric.numeric_predictions import (
+    read_numeric_predictions,
+    read_numeric_targets,
+    write_numeric_arrays,
+)
+from ensemble.wording.verdicts.settings_verdict import list_settings_evidence
 from tests.runs.numeric.conftest import create_run
 
 RATES = (0.001, 0.003, 0.01)
@@ -90,6 +96,23 @@ def test_losses_and_differences_are_those_of_a_plain_computation(compared: list[
     assert saved.mean == pytest.approx(means[0].mean() - means[2].mean())
     assert saved.over == "seeds and images"
     assert saved.low < saved.mean < saved.high < 0
+
+
+def test_single_runs_tell_of_settings_by_their_members_where_these_are_known(compared: list[Run]) -> None:
+    singles = [run for run in compared if run.settings and run.settings.seed == 0]
+    comparison = compare_regression_groups(group_runs(singles))
+    assert {d.saved.over for pairs in comparison.differences.values() for d in pairs.values()} == {"seeds and images"}
+    verdict = comparison.verdict
+    assert verdict is not None
+    assert verdict.is_about_settings
+    assert "independent members" in " ".join(list_settings_evidence(verdict, "row"))
+    predicted = read_numeric_predictions(singles[0], 1)
+    targets = read_numeric_targets(singles[0])
+    imported = create_imported_numeric_run(predicted, targets.values, example_names=targets.example_names)
+    verdict = compare_regression_groups(group_runs([singles[0], imported])).verdict
+    assert verdict is not None
+    assert not verdict.is_about_settings, "nothing is known of other seeds of an imported run"
+    delete_run(imported.id)
 
 
 def test_the_command_and_the_report_say_the_same(compared: list[Run], tmp_path: Path) -> None:

@@ -11,21 +11,20 @@ from scipy.stats import norm
 
 from ensemble.analysis.numeric.ensemble_forms import list_ensemble_arrays
 from ensemble.analysis.numeric.normal_mixture import NormalMixture
-from ensemble.analysis.numeric.numeric_comparison import compare_numeric_ensembles
 from ensemble.analysis.numeric.numeric_diagnosis import ErrorRatio
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble, build_numeric_ensemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.cli.program import main
+from ensemble.comparison.regression_groups import compare_regression_groups
+from ensemble.comparison.run_groups import group_runs
 from ensemble.figures.palette import DARK, LIGHT
 from ensemble.runs.numeric.imported_numeric_run import create_imported_numeric_run
 from ensemble.runs.store import Run
 from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers, evaluate_numeric_run
-from ensemble.views.numeric.numeric_comparison import compare_evaluated_numbers, tabulate_comparison
 from ensemble.views.registry import NUMERIC_VIEWS
 from ensemble.views.summary import ViewSummary, summarize_view
-from ensemble.wording.numeric_predictions import describe_numeric_comparison, describe_numeric_headline
-from tests.runs.numeric.conftest import create_run
+from ensemble.wording.numeric_predictions import describe_numeric_headline
 
 N, M = 400, 5
 RNG = np.random.default_rng(0)
@@ -143,11 +142,12 @@ def test_a_better_run_is_reported_with_what_the_difference_holds_for(form: str) 
     other = keep_run(build_numeric_ensemble(form, shifted, LEVELS.tolist()))
     done = CliRunner().invoke(main, ["compare", run.id, other.id])
     assert done.exit_code == 0, done.output
-    assert "This trained run’s RMSE is " in done.output
-    assert "; another seed may differ." in done.output
-    assert "Nothing is known about other training seeds" in done.output
+    assert f"In these runs, {run.id} has the lowest test " in done.output
+    assert "the other is significantly worse" in done.output
+    assert "Another seed may change the order" in done.output
+    assert "95 % intervals over rows, of these trained runs alone" in done.output
     same = CliRunner().invoke(main, ["compare", run.id, keep_run(build_ensemble(form)).id])
-    assert "the RMSE equals that of" in same.output
+    assert "the other is not shown to be worse" in same.output
 
 
 def test_examples_of_one_group_count_once() -> None:
@@ -223,14 +223,15 @@ def test_two_runs_of_the_same_examples_are_compared_and_others_refused() -> None
     done = CliRunner().invoke(main, ["compare", small.id, good.id, "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    assert (told["kind"], told["baseline"]) == ("numeric", good.id)
-    (found,) = told["comparisons"]
-    assert found["sentences"][0].startswith("On these examples the RMSE equals that of “5 members")
-    assert found["sentences"][1].startswith("95 % interval: ")
-    assert found["sentences"][-1].startswith("Its NLL is higher than that of ")
-    assert found["tests"] == 3
+    assert (told["task"], told["tests"], told["examples"]) == ("regression", 2, N)
+    ours, theirs = told["groups"]
+    assert [ours["run_ids"], theirs["run_ids"]] == [[small.id], [good.id]]
+    assert ours["figures"]["rmse"] == theirs["figures"]["rmse"]
+    verdict = told["verdict"]
+    assert (verdict["about"], verdict["best"], verdict["worse"]) == ("runs", theirs["key"], [ours["key"]])
+    assert verdict["answer"] == "One run per setting does not show which settings are better."
     plain = CliRunner().invoke(main, ["compare", small.id, "--baseline", good.id])
-    assert found["sentences"][0] in plain.stdout
+    assert verdict["answer"] in plain.stdout
     other = keep_run(build_ensemble("normal").select_examples(np.arange(30)))
     refused = CliRunner().invoke(main, ["compare", other.id, good.id])
     assert refused.exit_code == 1
@@ -239,43 +240,17 @@ def test_two_runs_of_the_same_examples_are_compared_and_others_refused() -> None
 
 
 def test_examples_in_another_order_are_matched_by_their_names() -> None:
-    predicted = build_ensemble("points")
-    order = RNG.permutation(N)
+    predicted, order = build_ensemble("normal"), RNG.permutation(N)
     names = [f"house {number}" for number in range(N)]
-    one = EvaluatedNumbers(predicted, TARGETS, ["a"] * M, named_examples=names)
-    turned = EvaluatedNumbers(
-        predicted.select_examples(order), TARGETS[order], ["a"] * M, named_examples=[names[number] for number in order]
+    one = create_imported_numeric_run(predicted, TARGETS, example_names=names)
+    turned = create_imported_numeric_run(
+        predicted.select_examples(order), TARGETS[order], example_names=[names[number] for number in order]
     )
-    found = compare_evaluated_numbers(one, turned)
-    assert found.ratio.ratio == pytest.approx(1)
-    assert all(each.difference == pytest.approx(0) for each in found.differences)
-
-
-def test_a_comparison_tells_of_settings_when_both_runs_were_trained_here() -> None:
-    here, imported = create_run(), keep_run(build_ensemble("normal"))
-    sides = [EvaluatedNumbers(build_ensemble("normal", stretch=2.0), TARGETS, ["a"] * M, run=here)]
-    sides += [EvaluatedNumbers(build_ensemble("normal"), TARGETS, ["a"] * M, run=run) for run in (here, imported)]
-    both, one = (compare_evaluated_numbers(sides[0], other) for other in sides[1:])
-    assert any(each.settings_p is not None for each in both.differences)
-    assert all(each.settings_p is None for each in one.differences)
-
-
-def test_the_sentence_on_two_runs_never_contradicts_its_table() -> None:
-    rng, claims = np.random.default_rng(5), 0
-    for draw in range(300):
-        targets = rng.normal(size=100)
-        targets[:3] += rng.choice([-12, 12], 3) * (draw % 2)
-        first, second = (PointEnsemble(rng.normal(0, spread, (2, 100))) for spread in (0.6, 0.6 + draw % 3))
-        found = compare_numeric_ensembles(first, second, targets)
-        row = tabulate_comparison(found).iloc[0]
-        claimed = "not significantly" not in describe_numeric_comparison(found, "B")
-        claims += claimed
-        assert claimed == (float(row["p, adjusted"]) < 0.05)
-        if claimed:
-            assert found.differences[0].low > 0 or found.differences[0].high < 0
-            assert found.ratio.low > 1 or found.ratio.high < 1
-            assert (found.ratio.ratio < 1) == (float(row["difference"].replace("−", "-")) < 0)
-    assert 50 < claims < 250
+    differences = compare_regression_groups(group_runs([one, turned])).differences
+    assert differences.keys() == {"nll", "squared_error"}
+    for pairs in differences.values():
+        [difference] = pairs.values()
+        assert (difference.saved.mean, difference.sign) == (0, 0)
 
 
 def test_an_end_that_few_examples_leave_open_is_not_shown() -> None:

@@ -1,163 +1,64 @@
-"""Two ensembles that predict the same numbers, against each other, example by example."""
+"""Ensembles that predict the same numbers, against each other, example by example."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ensemble.analysis.inference.crossed_means import RunVariance, estimate_crossed_mean
-from ensemble.analysis.inference.image_groups import Groups, collapse_groups, grouped_mean_interval
-from ensemble.analysis.inference.multiple_tests import adjust_p_holm
-from ensemble.analysis.inference.paired_intervals import mean_p_value
+from ensemble.analysis.inference.crossed_means import CrossedMean, RunVariance, estimate_crossed_mean
+from ensemble.analysis.inference.image_groups import Groups, collapse_groups
 from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
-from ensemble.analysis.numeric.numeric_diagnosis import ErrorRatio, compare_rmse
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
-from ensemble.analysis.numeric.numeric_quality import LEVEL, check_targets
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 
 _JACKKNIFE_PARTS = 10  # members of more are left out several at a time
-_EXAMPLES_LIMIT = 10**9  # beyond which a difference is rounding
-_POWER_FACTOR = (1.959964 + 0.841621) ** 2  # 5 %, two-sided, and a power of 80 %
 
 
-@dataclass(frozen=True)
-class _NumericDifference:
-    """How one ensemble's mean loss differs from another's; below 0 it is the better one.
-
-    Attributes:
-      metric: "squared_error", "nll", "crps", "pinball" or "absolute_error".
-      first, second: the mean losses.
-      difference: the first less the second.
-      low, high: its 95 % interval for these trained members and new examples, from paired
-        differences. It is of this comparison alone.
-      p_value: of the test that there is none, two-sided; of the same method as the interval.
-      settings_p: the same for other training seeds too; None if nothing is known about these.
-      adjusted_p, adjusted_settings_p: adjusted for all tests that are reported together (Holm).
-      examples_needed: how many examples would show a difference of this size with a power of
-        80 %; None if it is 0 or too small for any number.
-    """
-
-    metric: str
-    first: float
-    second: float
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    settings_p: float | None = None
-    adjusted_p: float = 1.0
-    adjusted_settings_p: float | None = None
-    examples_needed: int | None = None
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether it is shown on new examples for these trained members."""
-        return self.adjusted_p < 1 - LEVEL
-
-    @property
-    def is_settings_difference(self) -> bool:
-        """Whether it is shown for other training seeds too."""
-        settings_p = self.adjusted_settings_p
-        return self.is_significant and settings_p is not None and settings_p < 1 - LEVEL
-
-
-@dataclass(frozen=True)
-class NumericComparison:
-    """Two ensembles on the same N examples.
-
-    Attributes:
-      examples: N.
-      ratio: the first RMSE as a share of the second.
-      differences: in every loss that both have.
-      tests: how many tests the p-values are adjusted for.
-    """
-
-    examples: int
-    ratio: ErrorRatio
-    differences: tuple[_NumericDifference, ...]
-    tests: int = 1
-
-
-def compare_numeric_ensembles(
-    first: NumericEnsemble,
-    second: NumericEnsemble,
-    targets: Doubles,
-    groups: Groups | None = None,
-    *,
-    are_members_independent: bool = False,
-) -> NumericComparison:
-    """Compare two ensembles in the losses that both have.
+def compute_comparable_losses(
+    ensemble: NumericEnsemble, targets: Doubles, levels: Collection[tuple[float, ...]] = ()
+) -> dict[str, Doubles]:
+    """Compute an ensemble's losses that can be compared with those of others, (N,) by name.
 
     Quantiles and densities, or quantiles of different levels, are not compared by the CRPS, which
-    few levels only approximate: densities are judged by the pinball loss of the other's levels.
+    few levels only approximate: densities are judged by the pinball loss of the others' levels.
 
     Args:
-      first: N examples.
-      second: the same examples in the same order, with as many members or others.
+      ensemble: N examples.
       targets: (N,).
-      groups: (N,), the group of each example; None if examples are independent.
-      are_members_independent: whether the members of each share nothing but their settings, so
-        that their differences show what other training seeds would change.
-
-    Raises:
-      ValueError: the targets do not fit one of them.
+      levels: the distinct levels of the quantiles among all that are compared; none without quantiles.
     """
-    check_targets(first, targets)
-    check_targets(second, targets)
-    losses, others = _compute_shared_losses(first, second, targets)
-    variances = [
-        estimate_member_variances(each, targets) if are_members_independent else {} for each in (first, second)
-    ]
-    differences = []
-    for metric, loss in losses.items():
-        paired = loss - others[metric]
-        collapsed = paired if groups is None else collapse_groups(paired, groups)
-        p_value, settings_p = mean_p_value(collapsed), None
-        if all(metric in each for each in variances):
-            largest = float(np.abs(collapsed - collapsed.mean()).max())
-            of_runs = [each[metric] for each in variances]
-            crossed = estimate_crossed_mean(collapsed, bound=largest, run_variances=of_runs)
-            settings_p = max(p_value, crossed.p)
-        mean, spread = float(paired.mean()), float(collapsed.var())
-        needed = _POWER_FACTOR * spread / mean**2 if mean else np.inf  # of groups, if there are any
-        needed *= len(paired) / len(collapsed)
-        differences.append(
-            _NumericDifference(
-                metric,
-                float(loss.mean()),
-                float(others[metric].mean()),
-                mean,
-                *grouped_mean_interval(paired, groups, LEVEL),
-                p_value,
-                settings_p,
-                examples_needed=int(np.ceil(needed)) if needed < _EXAMPLES_LIMIT else None,
-            )
-        )
-    ratio = compare_rmse(losses["squared_error"], others["squared_error"], LEVEL, groups)
-    return adjust_comparisons([NumericComparison(len(targets), ratio, tuple(differences))])[0]
+    losses = ensemble.compute_losses(targets)
+    if len(levels) > 1:
+        return {name: loss for name, loss in losses.items() if name not in ("crps", "pinball")}
+    if levels and isinstance(ensemble, NormalMixture):
+        [chosen] = levels
+        quantiles = [ensemble.compute_quantile(level) for level in chosen]
+        same = QuantileEnsemble(np.array(chosen), np.maximum.accumulate(quantiles)[None])
+        del losses["crps"]
+        losses["pinball"] = same.compute_pinball(targets).mean(axis=0)
+    return losses
 
 
-def adjust_comparisons(comparisons: Sequence[NumericComparison]) -> list[NumericComparison]:
-    """Adjust all p-values for all comparisons and losses that are reported together (Holm)."""
-    every = [each for comparison in comparisons for each in comparison.differences]
-    adjusted = iter(adjust_p_holm([each.p_value for each in every]).tolist())
-    known = [each.settings_p for each in every if each.settings_p is not None]
-    settings = iter(adjust_p_holm(known).tolist())
-    return [
-        replace(
-            comparison,
-            tests=len(every),
-            differences=tuple(
-                replace(
-                    each,
-                    adjusted_p=next(adjusted),
-                    adjusted_settings_p=None if each.settings_p is None else next(settings),
-                )
-                for each in comparison.differences
-            ),
-        )
-        for comparison in comparisons
-    ]
+def compare_losses(
+    losses: ArrayLike, others: ArrayLike, groups: Groups | None = None, run_variances: Sequence[RunVariance] = ()
+) -> CrossedMean:
+    """Estimate how much lower the mean loss of K runs is than that of L others; positive if they are better.
+
+    Args:
+      losses: (K, N) of one setting's runs.
+      others: (L, N) of another's, on the same examples.
+      groups: (N,), the group of each example; None if examples are independent.
+      run_variances: of each side, if both have one run whose members are independent.
+    """
+    own, apart = np.atleast_2d(losses), np.atleast_2d(others)
+    if groups is not None:
+        own, apart = collapse_groups(own, groups), collapse_groups(apart, groups)
+    each = own.mean(axis=0) - apart.mean(axis=0)
+    # A single example does not show how examples differ.
+    bound = float(np.abs(each - each.mean() if len(each) > 1 else each).max())
+    lost = estimate_crossed_mean(own, apart, bound=bound, run_variances=run_variances)
+    return replace(lost, mean=-lost.mean, low=-lost.high, high=-lost.low)
 
 
 def estimate_member_variances(ensemble: NumericEnsemble, targets: Doubles) -> dict[str, RunVariance]:
@@ -191,21 +92,3 @@ def estimate_member_variances(ensemble: NumericEnsemble, targets: Doubles) -> di
         metric: RunVariance((len(parts) - 1) * float(np.var(values)), len(parts) - 1)
         for metric, values in figures.items()
     }
-
-
-def _compute_shared_losses(
-    first: NumericEnsemble, second: NumericEnsemble, targets: Doubles
-) -> tuple[dict[str, Doubles], dict[str, Doubles]]:
-    losses, others = first.compute_losses(targets), second.compute_losses(targets)
-    levels = [each.levels for each in (first, second) if isinstance(each, QuantileEnsemble)]
-    if levels and not (len(levels) == 2 and np.array_equal(levels[0], levels[1])):
-        for own, ensemble in ((losses, first), (others, second)):
-            del own["crps"]
-            if isinstance(ensemble, NormalMixture):
-                quantiles = [ensemble.compute_quantile(float(level)) for level in levels[0]]
-                same = QuantileEnsemble(levels[0], np.maximum.accumulate(quantiles)[None])
-                own["pinball"] = same.compute_pinball(targets).mean(axis=0)
-        if len(levels) == 2:
-            del losses["pinball"]
-    shared = [name for name in losses if name in others]
-    return {name: losses[name] for name in shared}, {name: others[name] for name in shared}

@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from ensemble import runs as stored
-from ensemble.analysis.numeric.numeric_comparison import adjust_comparisons
 from ensemble.cli.output import print_line
 from ensemble.comparison.compared_settings import collect_run_settings
 from ensemble.comparison.comparison_table import ComparisonTable, GroupColumn, build_comparison_table
@@ -18,15 +16,8 @@ from ensemble.comparison.regression_groups import compare_regression_groups
 from ensemble.comparison.run_groups import RunGroup, group_runs
 from ensemble.config import REGRESSION
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.store import find_regression_run
 from ensemble.storage.records.json_lines import convert_to_json
 from ensemble.views.iteration import iterate_parts
-from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
-from ensemble.views.numeric.numeric_comparison import (
-    compare_evaluated_numbers,
-    list_comparison_sentences,
-    tabulate_comparison,
-)
 from ensemble.views.numeric.regression_groups import serialize_regression_comparison, show_regression_comparison
 from ensemble.views.parts import Paragraph, Table
 from ensemble.wording import formats
@@ -54,7 +45,7 @@ def run_compare_command(
     """Set 2 to 50 runs beside each other; those that differ in the seed alone are one group.
 
     Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
-    Runs that predict the same numbers: each against the baseline, or the last one named.
+    Runs that predict numbers are compared on the same test rows.
     """
     names = [name for part in by for name in part.split(",") if name]
     chosen = _find_compared_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
@@ -63,10 +54,7 @@ def run_compare_command(
         raise RunError(f"“{numeric[0].id}” predicts numbers and others classify images: compare runs of one task.")
     groups = group_runs(chosen, names or None)
     if numeric:
-        if len(groups) == len(chosen) and not (by or tag or sweep):
-            _print_numeric_comparison(run_ids, baseline, as_json)
-        else:
-            _print_regression_groups(groups, names, baseline, as_json)
+        _print_regression_groups(groups, names, baseline, as_json)
         return
     comparison_table = build_comparison_table(groups, baseline)
     if as_json:
@@ -183,30 +171,3 @@ def _serialize_difference(difference: GroupDifference | None) -> dict[str, Any] 
         "settings_nll_p": difference.settings_nll_p,
         "settings_nll_p_adjusted": difference.adjusted_settings_nll_p,
     }
-
-
-def _print_numeric_comparison(run_ids: Sequence[str], baseline: str | None, as_json: bool) -> None:
-    """Runs that predict numbers, each against the baseline, by default the last one named.
-
-    Raises:
-      ConfigError: there is one run alone.
-      RunError: one predicts no numbers, or others; or its files cannot be read.
-    """
-    ids = [run_id for run_id in dict.fromkeys(run_ids) if run_id != baseline]
-    against = baseline or (ids.pop() if ids else "")
-    if not ids:
-        raise ConfigError("Name two runs that predict the same numbers, or more.")
-    other = evaluate_numeric_run(find_regression_run(against))
-    runs = [find_regression_run(run_id) for run_id in ids]
-    comparisons = adjust_comparisons([compare_evaluated_numbers(evaluate_numeric_run(run), other) for run in runs])
-    records = []
-    for run, comparison in zip(runs, comparisons, strict=True):
-        sentences = list_comparison_sentences(comparison, run, other.run)
-        records.append({"run_id": run.id, "sentences": sentences, **asdict(comparison)})
-        if not as_json:
-            print_line(f"{run.id}: {' '.join(sentences)}")
-            for line in tabulate_comparison(comparison).to_string(index=False).splitlines():
-                print_line(f"  {line}")
-    if as_json:
-        told = {"kind": "numeric", "baseline": against, "comparisons": records}
-        click.echo(json.dumps(convert_to_json(told), allow_nan=False))

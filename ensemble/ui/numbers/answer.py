@@ -41,7 +41,7 @@ def show_numeric_run(run: Run) -> None:
             case "answer":
                 render_view(build_numeric_figures(numbers), job=run)
             case "compare":
-                comparison.show_numeric_comparison(numbers, run)
+                comparison.show_numeric_comparison(run)
             case _:
                 render_view(NUMERIC_VIEWS[view].build(numbers), job=run)
     st.caption(_CLASSES_NOTE)

@@ -6,17 +6,15 @@ from ensemble.comparison.run_groups import have_same_table
 from ensemble.errors import RunError
 from ensemble.runs.store import Run, find_regression_run
 from ensemble.ui.compare.selected_runs import MAX_RUNS
-from ensemble.ui.numbers import loader
 from ensemble.ui.render import read_view_choice, render_view
 from ensemble.ui.shared import address, guard
 from ensemble.ui.shared.run_panel import NUMERIC_SCREEN
-from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
-from ensemble.views.numeric.numeric_comparison import build_numeric_comparison
+from ensemble.views.numeric.regression_groups import build_regression_comparison
 from ensemble.views.parts import Choice, View
 from ensemble.wording.run_names import format_unique_run_name
 
 
-def show_numeric_comparison(numbers: EvaluatedNumbers, run: Run) -> None:
+def show_numeric_comparison(run: Run) -> None:
     """Show the control for the other run, and how far the errors of both differ."""
     others = [other for other in NUMERIC_SCREEN.list_jobs() if other.id != run.id]
     if not others:
@@ -41,8 +39,8 @@ def show_numeric_comparison(numbers: EvaluatedNumbers, run: Run) -> None:
 
     render_view(ask_other_run(), job=run)
     try:
-        other = loader.load_evaluated_numbers(find_regression_run(read_view_choice(choice)), None)
+        other = find_regression_run(read_view_choice(choice))
     except RunError as error:
         guard.show_error_message(error)
         return
-    render_view(build_numeric_comparison(numbers, other), job=run)
+    render_view(build_regression_comparison([run, other], other.id), job=run)

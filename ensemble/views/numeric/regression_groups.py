@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ensemble.analysis.inference.crossed_means import OVER_SEEDS_AND_IMAGES
 from ensemble.comparison.regression_groups import (
     SQUARED_ERROR,
     RegressionComparison,
@@ -26,7 +27,13 @@ from ensemble.wording.verdicts.settings_verdict import (
     serialize_settings_verdict,
 )
 
-_LOSS_TITLES = {SQUARED_ERROR: "RMSE", "nll": "NLL", "crps": "CRPS"}
+_LOSS_TITLES = {
+    SQUARED_ERROR: "RMSE",
+    "nll": "NLL",
+    "pinball": "pinball loss",
+    "crps": "CRPS",
+    "absolute_error": "absolute error",
+}
 
 
 def build_regression_comparison(runs: Sequence[Run], baseline: str | None = None) -> View:
@@ -61,10 +68,18 @@ def show_regression_comparison(comparison: RegressionComparison) -> View:
         yield Table(
             f"Saved against {comparison.baseline.group.title}",
             pd.DataFrame(_tabulate_differences(comparison)),
-            note="Positive is better. 95 % intervals over seeds and rows; squared errors are in the squared unit. "
-            f"Each p is adjusted for all {comparison.tests} tests, all losses of all pairs (Holm).",
+            note=f"Positive is better. {_describe_intervals(comparison)}; squared errors are in the squared unit. "
+            f"Each p is adjusted for {formats.format_count(comparison.tests, 'test')}, all losses of all pairs (Holm).",
             key="regression_differences",
         )
+
+
+def _describe_intervals(comparison: RegressionComparison) -> str:
+    every = {difference.saved.over for pairs in comparison.differences.values() for difference in pairs.values()}
+    if OVER_SEEDS_AND_IMAGES not in every:
+        return "95 % intervals over rows, of these trained runs alone"
+    unknown = " where those are known" if len(every) > 1 else ""
+    return f"95 % intervals over rows and seeds{unknown}"
 
 
 def _tabulate_group(group: RegressionGroup) -> dict[str, str]:

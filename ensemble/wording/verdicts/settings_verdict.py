@@ -12,7 +12,7 @@ from ensemble.wording.formats import pluralize_noun
 MAX_ANSWER_LETTERS = 90
 _SEEDS_TO_COMPARE = 3  # of each of two settings, from which on their difference may be shown
 _MAX_NAMED_GROUPS = 3  # in a sentence
-METRIC_TITLES = {"nll": "NLL", "rmse": "RMSE", "crps": "CRPS", "accuracy": "accuracy"}
+METRIC_TITLES = {"nll": "NLL", "pinball": "pinball loss", "rmse": "RMSE", "crps": "CRPS", "accuracy": "accuracy"}
 _PLURAL_SETTINGS = {"learning_rate": "learning rates", "batch_size": "batch sizes"}
 _COUNTED_SETTINGS = ("members", "epochs")
 _BASELINE_REASONS = {

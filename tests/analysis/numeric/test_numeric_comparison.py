@@ -1,13 +1,16 @@
 """Two ensembles against each other: by hand, and as often right as promised."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import norm, sem, ttest_rel
 
-from ensemble.analysis.numeric.normal_mixture import NormalMixture
+from ensemble.analysis.inference.crossed_means import OVER_SEEDS_AND_IMAGES, CrossedMean
+from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_comparison import (
-    adjust_comparisons,
-    compare_numeric_ensembles,
+    compare_losses,
+    compute_comparable_losses,
     estimate_member_variances,
 )
 from ensemble.analysis.numeric.numeric_evaluation import evaluate_numbers
@@ -16,25 +19,40 @@ from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.analysis.numeric.repeated_splits import summarize_splits
 
 
+def compare_squared_errors(first: PointEnsemble, second: PointEnsemble, targets: Doubles, **more: Any) -> CrossedMean:
+    own, others = ((targets - each.compute_mean()) ** 2 for each in (first, second))
+    return compare_losses(own, others, **more)
+
+
 def test_differences_are_those_of_paired_losses() -> None:
     rng = np.random.default_rng(0)
     targets = rng.normal(size=500)
     first = NormalMixture(targets + rng.normal(0, 0.3, (3, 500)), np.full((3, 500), 0.1))
     second = NormalMixture(targets + rng.normal(0, 0.6, (2, 500)), np.full((2, 500), 0.3))
-    found = compare_numeric_ensembles(first, second, targets)
-    assert [each.metric for each in found.differences] == ["squared_error", "nll", "crps"]
-    for each in found.differences:
-        ours = first.compute_losses(targets)[each.metric]
-        theirs = second.compute_losses(targets)[each.metric]
-        assert each.difference == pytest.approx(ours.mean() - theirs.mean())
-        assert each.low < each.difference < each.high < 0
-        assert each.p_value < 1e-6
-        assert each.p_value >= ttest_rel(ours, theirs).pvalue
-    assert found.ratio.high < 1
-    back = compare_numeric_ensembles(second, first, targets)
-    assert back.ratio.ratio == pytest.approx(1 / found.ratio.ratio)
-    points = compare_numeric_ensembles(PointEnsemble(first.mean), second, targets)
-    assert [each.metric for each in points.differences] == ["squared_error"]
+    ours, theirs = (compute_comparable_losses(each, targets) for each in (first, second))
+    assert list(ours) == ["squared_error", "nll", "crps"]
+    for name, loss in ours.items():
+        saved = compare_losses(loss, theirs[name])
+        assert saved.mean == pytest.approx(theirs[name].mean() - loss.mean())
+        assert 0 < saved.low < saved.mean < saved.high
+        assert ttest_rel(loss, theirs[name]).pvalue <= saved.p < 1e-6
+        back = compare_losses(theirs[name], loss)
+        assert (back.mean, back.low, back.high) == pytest.approx((-saved.mean, -saved.high, -saved.low))
+
+
+def test_examples_of_one_group_count_once() -> None:
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(1, 1, (2, 200)) ** 2
+    once = compare_losses(first, second)
+    several = compare_losses(first.repeat(5), second.repeat(5), np.arange(200).repeat(5))
+    assert (several.mean, several.low, several.high) == pytest.approx((once.mean, once.low, once.high), rel=0.01)
+
+
+def test_a_single_example_shows_no_difference() -> None:
+    saved = compare_losses([1.0], [9.0])
+    assert saved.low < 0 < saved.high
+    assert saved.p > 0.05
+    assert compare_losses([1.0] * 7, [9.0] * 7, np.zeros(7, int)).p > 0.05
 
 
 @pytest.mark.long
@@ -43,24 +61,23 @@ def test_no_difference_is_found_more_often_than_promised() -> None:
     for _ in range(200):
         targets = rng.normal(size=150)
         one, other = (PointEnsemble(targets + rng.normal(0, 0.5, (2, 150))) for _ in range(2))
-        (difference, _) = compare_numeric_ensembles(one, other, targets).differences
-        found += not difference.low <= 0 <= difference.high
+        saved = compare_squared_errors(one, other, targets)
+        found += not saved.low <= 0 <= saved.high
     assert found / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_quantiles_and_densities_are_not_compared_by_the_crps() -> None:
     rng = np.random.default_rng(2)
-    mean, levels = rng.normal(0, 2, 500), np.array([0.05, 0.5, 0.95])
+    mean, levels = rng.normal(0, 2, 500), (0.05, 0.5, 0.95)
     targets = mean + rng.normal(size=500)
     normal = NormalMixture(np.stack([mean, mean]), np.ones((2, 500)))
-    same = QuantileEnsemble(levels, np.stack([mean + norm.ppf(levels)[:, None]] * 2))
-    for first, second in ((same, normal), (normal, same)):
-        found = {each.metric: each for each in compare_numeric_ensembles(first, second, targets).differences}
-        assert list(found) == ["squared_error", "pinball"]
-        assert found["pinball"].difference == pytest.approx(0, abs=1e-6)
-        assert not found["pinball"].is_significant
-    other = QuantileEnsemble(levels[1:2], normal.mean[:, None])
-    assert [each.metric for each in compare_numeric_ensembles(same, other, targets).differences] == ["squared_error"]
+    same = QuantileEnsemble(np.array(levels), np.stack([mean + norm.ppf(levels)[:, None]] * 2))
+    of_normal, of_quantiles = (compute_comparable_losses(each, targets, [levels]) for each in (normal, same))
+    assert [name for name in of_normal if name in of_quantiles] == ["squared_error", "pinball"]
+    saved = compare_losses(of_normal["pinball"], of_quantiles["pinball"])
+    assert saved.mean == pytest.approx(0, abs=1e-6)
+    assert saved.low <= 0 <= saved.high
+    assert list(compute_comparable_losses(same, targets, [levels, (0.5,)])) == ["squared_error"]
 
 
 def test_the_variance_over_members_is_the_jackknifes() -> None:
@@ -81,19 +98,6 @@ def test_the_variance_over_members_is_the_jackknifes() -> None:
     assert estimate_member_variances(PointEnsemble(points.mean[:1]), targets) == {}
 
 
-def test_the_examples_needed_are_those_of_a_paired_test_with_a_power_of_80_percent() -> None:
-    rng = np.random.default_rng(4)
-    targets = rng.normal(size=200)
-    first, second = (PointEnsemble(targets + rng.normal(0, error, (1, 200))) for error in (0.5, 0.52))
-    apart = (first.mean[0] - targets) ** 2 - (second.mean[0] - targets) ** 2
-    expected = ((norm.ppf(0.975) + norm.ppf(0.8)) / apart.mean()) ** 2 * apart.var()
-    (found, _) = compare_numeric_ensembles(first, second, targets).differences
-    assert found.examples_needed == pytest.approx(expected, abs=1)
-    one, other = (PointEnsemble(each.mean.repeat(5, axis=1)) for each in (first, second))
-    (found, _) = compare_numeric_ensembles(one, other, targets.repeat(5), np.arange(200).repeat(5)).differences
-    assert found.examples_needed == pytest.approx(5 * expected * 200 / 199, rel=1e-4)
-
-
 def test_figures_over_splits_have_the_standard_error_of_their_mean() -> None:
     rng = np.random.default_rng(5)
     targets = rng.normal(size=(4, 40))
@@ -109,17 +113,6 @@ def test_figures_over_splits_have_the_standard_error_of_their_mean() -> None:
             assert found[who][name] == pytest.approx({"mean": values.mean(), "standard_error": sem(values)})
 
 
-def test_many_equal_runs_are_told_apart_at_most_as_often_as_promised() -> None:
-    rng, found = np.random.default_rng(3), 0
-    for _ in range(60):
-        targets = rng.normal(size=300)
-        runs = [PointEnsemble(targets + rng.normal(0, 0.2, (1, 300))) for _ in range(21)]
-        compared = adjust_comparisons([compare_numeric_ensembles(run, runs[0], targets) for run in runs[1:]])
-        assert compared[0].tests == 40
-        found += any(each.differences[0].is_significant for each in compared)
-    assert found / 60 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
-
-
 def test_two_trainings_of_the_same_settings_do_not_show_that_settings_differ() -> None:
     rng, of_runs, of_settings, better = np.random.default_rng(4), 0, 0, 0
     for _ in range(100):
@@ -128,11 +121,12 @@ def test_two_trainings_of_the_same_settings_do_not_show_that_settings_differ() -
         curves = np.stack([x, x**2, x**3, np.ones(400)])
         first, second, third = (PointEnsemble(targets + each @ curves) for each in bends)
         biased = PointEnsemble(third.mean + 1.5 * x**2)
-        found = compare_numeric_ensembles(first, second, targets, are_members_independent=True)
-        of_runs += found.differences[0].is_significant
-        of_settings += found.differences[0].is_settings_difference
-        shown = compare_numeric_ensembles(first, biased, targets, are_members_independent=True)
-        better += shown.differences[0].is_settings_difference
+        variances = [estimate_member_variances(each, targets)["squared_error"] for each in (first, second, biased)]
+        of_runs += compare_squared_errors(first, second, targets).p < 0.05
+        settings = compare_squared_errors(first, second, targets, run_variances=variances[:2])
+        assert settings.over == OVER_SEEDS_AND_IMAGES
+        of_settings += settings.p < 0.05
+        better += compare_squared_errors(first, biased, targets, run_variances=variances[::2]).p < 0.05
     assert of_runs > 50  # these trained runs do differ
     assert of_settings <= 5 + 3 * np.sqrt(100 * 0.05 * 0.95)
     assert better > 80
