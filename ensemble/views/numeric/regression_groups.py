@@ -59,7 +59,7 @@ def show_regression_comparison(comparison: RegressionComparison) -> View:
                 yield Paragraph(sentence, "evidence")
     yield Table(
         "Test losses by group",
-        pd.DataFrame([_tabulate_group(group) for group in comparison.groups]),
+        pd.DataFrame([_tabulate_group(group) for group in comparison.groups]).fillna("–"),
         note="Mean over the seeds, with the lowest and the highest run. Each run is judged after the epoch chosen on "
         f"its validation rows, else after its last, on {formats.format_count(comparison.examples, 'test row')}.",
         key="regression_groups",
@@ -83,12 +83,15 @@ def _describe_intervals(comparison: RegressionComparison) -> str:
 
 
 def _tabulate_group(group: RegressionGroup) -> dict[str, str]:
-    row = {"group": group.group.title, "runs": f"{len(group.runs):,}"}
-    for loss, title in _LOSS_TITLES.items():
-        if loss in group.losses:
-            row[title] = _format_range(group.list_run_means(loss))
     seconds = [run.status.seconds for run in group.runs if run.status.seconds]
-    return row | {"time": formats.format_duration(float(np.mean(seconds)) if seconds else None)}
+    row = {
+        "group": group.group.title,
+        "runs": f"{len(group.runs):,}",
+        "time": formats.format_duration(float(np.mean(seconds)) if seconds else None),
+    }
+    for loss in group.losses:
+        row[_LOSS_TITLES[loss]] = _format_range(group.list_run_means(loss))
+    return row
 
 
 def _format_range(means: Sequence[float]) -> str:
