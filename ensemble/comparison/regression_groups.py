@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.crossed_means import OVER_SEEDS_AND_IMAGES, CrossedMean, RunVariance
+from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups
 from ensemble.analysis.inference.multiple_tests import adjust_p_holm
 from ensemble.analysis.members.gain import SIGNIFICANCE_LEVEL
 from ensemble.analysis.numeric.numeric_comparison import (
@@ -120,12 +121,13 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
     levels = {tuple(run.numbers.levels) for group in groups for run in group.runs if run.numbers.levels}
     measured = tuple(_measure_group(group, targets, levels) for group in groups)
     names = [name for name in measured[0].losses if all(name in group.losses for group in measured)]
+    together = _group_examples(measured, targets)
     order = sorted(measured, key=lambda group: base is not None and group.group.key == base.group.key)
     pairs = list(itertools.combinations(order, 2))
     compared = [name for name in ("nll", "pinball", SQUARED_ERROR) if name in names]
     found = {
         (name, first.group.key, second.group.key): compare_losses(
-            first.losses[name], second.losses[name], targets.groups, _list_run_variances(first, second, name)
+            first.losses[name], second.losses[name], together, _list_run_variances(first, second, name)
         )
         for name in compared
         for first, second in pairs
@@ -142,6 +144,14 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
         verdict=_judge_groups(measured, differences[compared[0]], compared[0], len(found), base),
         examples=next(iter(measured[0].losses.values())).shape[1],
     )
+
+
+def _group_examples(groups: Sequence[RegressionGroup], targets: NumericTargets) -> Groups | None:
+    """Which examples belong together, (N,): by their column, and exact copies; None if none do."""
+    losses = [rows for group in groups for rows in group.losses.values()]
+    copies = find_row_copies(np.concatenate([targets.values[None], *losses]).T)
+    known = [each for each in (targets.groups, copies) if each is not None]
+    return join_groups(*known) if len(known) == 2 else next(iter(known), None)
 
 
 def _list_run_variances(first: RegressionGroup, second: RegressionGroup, loss: str) -> list[RunVariance]:

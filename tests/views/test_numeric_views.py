@@ -253,6 +253,19 @@ def test_examples_in_another_order_are_matched_by_their_names() -> None:
         assert (difference.saved.mean, difference.sign) == (0, 0)
 
 
+def test_exact_copies_of_an_example_count_once() -> None:
+    found = []
+    for copies in (1, 4):
+        places = np.arange(N).repeat(copies)
+        pair = [
+            create_imported_numeric_run(build_ensemble("points", members).select_examples(places), TARGETS[places])
+            for members in (M, 2)
+        ]
+        [difference] = compare_regression_groups(group_runs(pair)).differences["squared_error"].values()
+        found.append((difference.saved.mean, difference.saved.low, difference.saved.high))
+    assert found[1] == pytest.approx(found[0], rel=0.01)
+
+
 def test_an_end_that_few_examples_leave_open_is_not_shown() -> None:
     evaluation = EvaluatedNumbers(build_ensemble("normal"), TARGETS, ["a"] * M).evaluation
     for low, high, said in (
