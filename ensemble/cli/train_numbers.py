@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _MAX_SPLITS = 100
 _CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
-NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
+_NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
 # By their names in the command: options that a table alone has.
 _TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
 
 
 def add_table_options(command: Command) -> Command:
     """Gives a click command the options that `--task regression` has beside those of `train`."""
-    for name in reversed([name for name in NUMERIC_FIELDS if name not in _CLASS_NAMES]):
-        command = build_setting_option(NUMERIC_FIELDS[name])(command)
+    for name in reversed([name for name in _NUMERIC_FIELDS if name not in _CLASS_NAMES]):
+        command = build_setting_option(_NUMERIC_FIELDS[name])(command)
     for option in (
         click.option(
             "--category",
@@ -76,12 +76,12 @@ def check_task_options(task: str | None, chosen: dict[str, Any], beside: list[st
     """
     if task != REGRESSION:
         own = [name for name in chosen if name in _TABLE_NAMES or name not in _CLASS_NAMES]
-        if wrong := [name for name in own if name in (*_TABLE_NAMES, *NUMERIC_FIELDS)]:
+        if wrong := [name for name in own if name in (*_TABLE_NAMES, *_NUMERIC_FIELDS)]:
             raise click.UsageError(
                 f"{_list_options(wrong)} only with --task regression: add that, or leave {_format_pronoun(wrong)} out."
             )
         return
-    known = {*_TABLE_NAMES, *NUMERIC_FIELDS, *PLACEMENT_OPTIONS}
+    known = {*_TABLE_NAMES, *_NUMERIC_FIELDS, *PLACEMENT_OPTIONS}
     wrong = [name for name in chosen if name not in known] + beside
     if wrong:
         raise click.UsageError(
@@ -127,7 +127,7 @@ def read_table_options(chosen: dict[str, Any]) -> "tuple[RegressionConfig, RawTa
         architectures.allow_network(own)  # Whoever types a name here wants its code to run.
     from ensemble.exchange.data_tables import read_data_table
 
-    config = RegressionConfig(**{name: value for name, value in chosen.items() if name in NUMERIC_FIELDS})
+    config = RegressionConfig(**{name: value for name, value in chosen.items() if name in _NUMERIC_FIELDS})
     return config, read_data_table(chosen["table"])
 
 

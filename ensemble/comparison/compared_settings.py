@@ -16,7 +16,7 @@ from ensemble.settings import list_setting_fields
 
 Value = float | int | bool | str | tuple[float, ...]
 
-SETTING_FIELDS = {field.name: field for field in list_setting_fields(EnsembleConfig)}
+_SETTING_FIELDS = {field.name: field for field in list_setting_fields(EnsembleConfig)}
 # The place of a run's training: a member does not depend on it but for the last digits.
 PLACEMENT_SETTINGS = ("devices", "groups")
 # What a person asks for first, first.
@@ -33,9 +33,9 @@ _SETTINGS_ORDER = (
     "epochs",
     "batch_size",
 )
-SETTING_NAMES = (*_SETTINGS_ORDER, *(name for name in SETTING_FIELDS if name not in _SETTINGS_ORDER))
+SETTING_NAMES = (*_SETTINGS_ORDER, *(name for name in _SETTING_FIELDS if name not in _SETTINGS_ORDER))
 _REGRESSION_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
-_TABLE_NAMES = tuple(name for name in _REGRESSION_FIELDS if name not in SETTING_FIELDS)  # that a regression alone has
+_TABLE_NAMES = tuple(name for name in _REGRESSION_FIELDS if name not in _SETTING_FIELDS)  # that a regression alone has
 _START_WEIGHTS = "start_weights"  # no field of the settings: which weights members started from
 _SIGNIFICANT_DIGITS = 4  # significant ones of a setting in a title
 MAX_LISTED_VALUES = 3  # values of a setting that are named one by one
@@ -52,7 +52,7 @@ def collect_run_settings(run: Run) -> dict[str, Value]:
     settings: dict[str, Value] = {
         name: getattr(run.settings, name)
         for name in (*SETTING_NAMES, *_TABLE_NAMES)
-        if name in (SETTING_FIELDS if run.task == CLASSIFICATION else _REGRESSION_FIELDS)
+        if name in (_SETTING_FIELDS if run.task == CLASSIFICATION else _REGRESSION_FIELDS)
     }
     if digest := identify_start_weights(run.path):
         settings[_START_WEIGHTS] = f"given ({digest})"
@@ -81,7 +81,7 @@ def check_setting_names(names: Iterable[str]) -> tuple[str, ...]:
       ConfigError: one is no setting; the message says which there are.
     """
     unique_names = tuple(dict.fromkeys(names))
-    if unknown := [name for name in unique_names if name not in (*SETTING_FIELDS, *_TABLE_NAMES)]:
+    if unknown := [name for name in unique_names if name not in (*_SETTING_FIELDS, *_TABLE_NAMES)]:
         raise ConfigError(f"There is no setting {unknown[0]!r:.40} to group by: choose of {', '.join(SETTING_NAMES)}.")
     return unique_names
 

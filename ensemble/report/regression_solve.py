@@ -11,7 +11,7 @@ from ensemble.wording.provenance import MONTHS
 from ensemble.wording.run_names import format_regression_settings, format_run_name
 
 DATA_SENTENCE = "Inside this file are the numbers of its figures and tables."
-INTRODUCTION = (
+_INTRODUCTION = (
     "One logistic regression, solved by L-BFGS: on one device, and spread over several with pmap. "
     "The path is the same; what differs is the time."
 )
@@ -29,7 +29,7 @@ def build_regression_content(solve: Regression) -> ReportContent:
         format_run_name(solve),
         solve.state,
         " · ".join((*parts, solve.id)),
-        INTRODUCTION,
+        _INTRODUCTION,
         [
             Section("Result", list(iterate_parts(build_regression(solve, traces, settings)))),
             Section("What it is", [Listing(rows)]),

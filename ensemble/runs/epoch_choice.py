@@ -62,8 +62,8 @@ def read_reported_metrics(run: Run) -> _ReportedMetrics:
         status.ensemble_test_accuracy,
         status.ensemble_test_nll,
         tuple(status.member_test_accuracy),
-        status.ensemble_test_rmse,
-        status.ensemble_test_crps,
+        rmse=status.ensemble_test_rmse,
+        crps=status.ensemble_test_crps,
     )
     best = status.best_epoch
     if run.active or best is None or best == status.epoch or not is_chosen_on_validation(run, best):
@@ -81,8 +81,8 @@ def read_reported_metrics(run: Run) -> _ReportedMetrics:
         accuracy,
         line.get("ensemble_test_nll"),
         tuple(line.get("test_accuracy", ())),
-        line.get("ensemble_test_rmse"),
-        line.get("ensemble_test_crps"),
+        rmse=line.get("ensemble_test_rmse"),
+        crps=line.get("ensemble_test_crps"),
     )
 
 

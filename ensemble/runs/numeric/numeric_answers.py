@@ -21,11 +21,11 @@ from ensemble.tables.table_encoding import TableEncoding
 if TYPE_CHECKING:
     from ensemble.engine.numeric.numeric_networks import NumericNetwork
 
-ANSWER_LEVEL = 0.9  # of the intervals
+_ANSWER_LEVEL = 0.9  # of the intervals
 
 
 @dataclass(frozen=True)
-class NumericAnswers:
+class _NumericAnswers:
     """An ensemble's answers for N rows.
 
     Attributes:
@@ -41,8 +41,8 @@ class NumericAnswers:
     extrapolated: NDArray[np.bool_]
 
     def compute_columns(self) -> dict[str, NDArray[np.generic]]:
-        """Mean, standard deviation with its parts and the ends of the `ANSWER_LEVEL` interval, (N,) each."""
-        mixture, tail = self.mixture, (1 - ANSWER_LEVEL) / 2
+        """Mean, standard deviation with its parts and the ends of the `_ANSWER_LEVEL` interval, (N,) each."""
+        mixture, tail = self.mixture, (1 - _ANSWER_LEVEL) / 2
         return {
             "mean": mixture.compute_mean(),
             "sd": np.sqrt(mixture.compute_variance()),
@@ -89,7 +89,7 @@ def load_numeric_members(run: Run, epoch: int) -> tuple["NumericNetwork", Any]:
     return network, network.nest_arrays(arrays)
 
 
-def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> NumericAnswers:
+def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> _NumericAnswers:
     """Predict every row of a table with the columns that the members were trained on.
 
     Args:
@@ -107,7 +107,7 @@ def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> Numeric
     features, notes = encoding.encode_features(table)
     mixture = load_row_predictor(run, epoch, encoding)(features)
     extrapolated, beyond = encoding.find_extrapolated_rows(table)
-    return NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)
+    return _NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)
 
 
 def load_row_predictor(run: Run, epoch: int, encoding: TableEncoding) -> Callable[..., NormalMixture]:

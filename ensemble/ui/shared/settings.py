@@ -123,7 +123,7 @@ def format_setting_title(name: str) -> str:
     return title.replace("Swa", "SWA")
 
 
-def list_logarithmic_steps(low: float, high: float) -> tuple[float, ...]:
+def _list_logarithmic_steps(low: float, high: float) -> tuple[float, ...]:
     """1, 2, 3 and 5 of every power of ten from `low` to `high`, both included."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = [float(f"{lead}e{decade}") for decade in decades for lead in (1, 2, 3, 5)]
@@ -137,7 +137,7 @@ def list_slider_steps(name: str, form: SettingsForm = RUN_FORM) -> tuple[float, 
     if low is None:
         return ()
     if name == "learning_rate":
-        return list_logarithmic_steps(low, high)
+        return _list_logarithmic_steps(low, high)
     values = _WIDTHS if name == "width" and form is TABLE_FORM else SLIDER_VALUES.get(name, ())
     usual: tuple[float, ...] = (form.config().as_dict()[name],) if values else ()
     return tuple(sorted(value for value in {*values, *usual} if low <= value <= high))
@@ -289,13 +289,13 @@ def _summarize_training_settings(config: AnyTrainingConfig) -> str:
     if "weight_decay" in member_settings.collect_varied_settings(config):
         parts.append(f"weight decay {member_settings.format_run_setting(config, 'weight_decay')}")
         del values["weight_decay"]
-    changed = list_changed_run_settings(values, type(config))
+    changed = _list_changed_run_settings(values, type(config))
     return " · ".join([*parts, *changed, *own])
 
 
 def _describe_changed_run_controls(form: SettingsForm) -> str:
     held = {name: widget_state.get_widget_value(format_setting_key(name, form), None) for name in form.fields}
-    changed = list_changed_run_settings(held, form.config)
+    changed = _list_changed_run_settings(held, form.config)
     if held["seed"]:
         changed.insert(0, f"seed {held['seed']}")
     if held["vary"]:
@@ -303,7 +303,7 @@ def _describe_changed_run_controls(form: SettingsForm) -> str:
     return ", ".join(changed)
 
 
-def list_changed_run_settings(values: dict[str, Any], form: type[AnyTrainingConfig] = EnsembleConfig) -> list[str]:
+def _list_changed_run_settings(values: dict[str, Any], form: type[AnyTrainingConfig] = EnsembleConfig) -> list[str]:
     defaults = {field.name: field.default for field in list_setting_fields(form)}
     named = (name for name in (*SUMMARY_FIELDS, *_TABLE_FIELDS) if name in defaults)
     return [

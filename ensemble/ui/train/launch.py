@@ -120,7 +120,7 @@ def _plan_local_launch(
     parts = [spread, memory, f"time {ESTIMATE_SOURCES[guess.source]}"]
     after = jobs_words.describe_start_order(list_blocking_jobs())
     note = f"{' · '.join(filter(None, parts))}. {after}".rstrip()
-    seconds = round_duration(guess.seconds * get_seed_count())
+    seconds = round_duration(guess.seconds * _get_seed_count())
     return LaunchPlan(config, f"{label} on {on}, about {formats.format_duration(seconds)}", note=note)
 
 
@@ -203,10 +203,10 @@ def show_seed_count() -> None:
 
 def describe_seed_count() -> str:
     """The seeds in the label of the button: " × 3 seeds"; "" for one."""
-    return f" × {seeds} seeds" if (seeds := get_seed_count()) > 1 else ""
+    return f" × {seeds} seeds" if (seeds := _get_seed_count()) > 1 else ""
 
 
-def get_seed_count() -> int:
+def _get_seed_count() -> int:
     return int(widget_state.get_widget_value(_SEED_COUNT_KEY, SEED_COUNTS[0]))
 
 
@@ -260,7 +260,7 @@ def launch_and_show_seeds(
       launch: starts a run.
       launch_other: the same of the other seeds, if that differs.
     """
-    count = get_seed_count()
+    count = _get_seed_count()
 
     def launch_all() -> runs.Run:
         first = launch(config)

@@ -16,12 +16,12 @@ from ensemble.views.image_corruption import CorruptionAnswers
 
 # The slider's places from nothing to the strongest: finer than what the whole test set is measured
 # at. Turns and shifts go as far the other way.
-SLIDER_STEPS = {"rotation": 18, "shift": 16, "noise": 24, "blur": 24, "contrast": 19}
+_SLIDER_STEPS = {"rotation": 18, "shift": 16, "noise": 24, "blur": 24, "contrast": 19}
 
 
 def list_corruption_amounts(kind: Corruption) -> tuple[float, ...]:
     """The amounts of the slider, the weakest first; those that go both ways from left to right."""
-    places, start, stop = SLIDER_STEPS[kind.name], kind.neutral_amount, kind.amounts[-1]
+    places, start, stop = _SLIDER_STEPS[kind.name], kind.neutral_amount, kind.amounts[-1]
     first = -places if kind.name in ("rotation", "shift") else 0
     step = (stop - start) / places
     return tuple(round(start + step * place, 6) for place in range(first, places + 1))
