@@ -11,7 +11,6 @@ from ensemble import runs as stored
 from ensemble.cli.output import print_line
 from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
-from ensemble.config import REGRESSION
 from ensemble.jobs.leftovers import list_leftovers, remove_leftovers
 from ensemble.jobs.placement import read_placement
 from ensemble.runs.annotations.tags import change_tags, normalize_tags
@@ -48,24 +47,17 @@ def run_runs_list_command(as_json: bool, tags: tuple[str, ...]) -> None:
     for run in stored.list_runs():
         if not set(normalize_tags(tags)) <= set(run.tags):
             continue
-        if run.task == REGRESSION:
-            _print_numeric_run(run, as_json)
-            continue
         if as_json:
-            click.echo(json.dumps({**summarize_run(run), "tags": list(run.tags)}))
+            summary = summarize_numeric_run(run) if run.target else summarize_run(run)
+            click.echo(json.dumps({**summary, "tags": list(run.tags)}))
             continue
-        accuracy_text = formats.format_percent(read_reported_metrics(run).accuracy)
-        epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
+        reported = read_reported_metrics(run)
+        figure = f"RMSE {formats.format_significant(reported.rmse)}"
+        if run.entry:
+            figure = formats.format_percent(reported.accuracy)
+        epochs = f"epoch {run.status.epoch} of {run.status.epochs or run.config.epochs}"
         guesses = " · at chance level" if chance_level.is_run_at_chance(run) else ""
-        print_line(f"{run.id:<32} {run.state:<9} {accuracy_text:>9}  {epochs:<16} {run.name}{guesses}")
-
-
-def _print_numeric_run(run: stored.Run, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps({**summarize_numeric_run(run), "tags": list(run.tags)}))
-        return
-    error = f"RMSE {formats.format_significant(run.status.ensemble_test_rmse)}"
-    print_line(f"{run.id:<32} {run.state:<9} {error:>12}  epoch {run.status.epoch} of {run.status.epochs}  {run.name}")
+        print_line(f"{run.id:<32} {run.state:<9} {figure:>12}  {epochs:<16} {run.name}{guesses}")
 
 
 @run_runs_command.command(name="show")

@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison.run_groups import group_runs
+from ensemble.config import REGRESSION
 from ensemble.runs.annotations.tags import is_sweep_tag
 from ensemble.ui.compare import selected_runs
 from ensemble.ui.compare.selected_runs import MAX_RUNS, SelectedRuns
@@ -14,7 +15,7 @@ from ensemble.ui.frame import report_download
 from ensemble.ui.predictions.controls import hash_options
 from ensemble.ui.shared import address, loaders, run_panel, widget_state
 from ensemble.wording import escaping, formats
-from ensemble.wording.run_names import format_unique_run_name
+from ensemble.wording.run_names import format_run_data, format_unique_run_name
 
 _NEWEST_RUN_COUNT = 10  # of the newest runs, offered where nothing is chosen
 
@@ -24,22 +25,13 @@ def show_comparison_header(selection: SelectedRuns) -> None:
         title = formats.format_count(len(selection.runs), "run")
         shared = f" · {selection.common_trait}" if selection.common_trait else ""
         st.subheader(escaping.escape_markdown(title + shared), anchor=False, width="content")
-        dataset_titles = ", ".join(dict.fromkeys(run.data.title for run in selection.runs))
-        st.caption(escaping.escape_markdown(dataset_titles), width="content")
+        data = ", ".join(dict.fromkeys(format_run_data(run) for run in selection.runs))
+        st.caption(escaping.escape_markdown(data), width="content")
         st.space("stretch")
         report_download.show_report_download(sort_baseline_first(selection.runs), "compare_one_file")
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
             _show_run_choices(selection, "compare_other")
     show_comparison_problems(selection)
-
-
-def show_regression_header(every: Sequence[runs.Run]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="compared"):
-        st.subheader(formats.format_count(len(every), "run"), anchor=False, width="content")
-        targets = ", ".join(dict.fromkeys(filter(None, (run.target_name for run in every))))
-        st.caption(escaping.escape_markdown(targets), width="content")
-        st.space("stretch")
-        report_download.show_report_download(every, "compare_one_file")
 
 
 def sort_baseline_first(every: Sequence[runs.Run]) -> list[runs.Run]:
@@ -56,7 +48,7 @@ def _show_run_choices(selection: SelectedRuns, prefix: str) -> None:
       prefix: of the widgets' keys. It differs between the first page and the popover: under one
         key, the browser sends the empty choice of the first page back for the popover's box.
     """
-    every = loaders.list_cached_runs()
+    every = loaders.list_cached_runs(None)
     names = {run.id: format_unique_run_name(run) for run in (*every, *selection.runs)}
     ids = [run.id for run in selection.runs]
     address.show_address_widget(
@@ -125,10 +117,10 @@ def _compare_tagged_runs(word: address.TextParameter, key: str) -> None:
 
 
 def show_comparison_problems(selection: SelectedRuns) -> None:
-    regressions = selected_runs.list_selected_regressions()
-    if selection.runs and regressions:
+    regressions = selected_runs.read_selected_runs(REGRESSION).runs
+    if selection.runs and regressions and selection.runs != regressions:
         _show_mixture_notice(regressions)
-    else:
+    elif not selection.runs:
         for run in regressions:
             run_panel.show_other_task_notice(run)
     numeric_ids = {run.id for run in regressions}

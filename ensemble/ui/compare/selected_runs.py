@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ensemble import runs
-from ensemble.config import CLASSIFICATION, REGRESSION
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
@@ -56,11 +56,11 @@ def _has_runs_in_address() -> bool:
     return bool(address.RUNS.read() or address.TAG.read() or address.SWEEP.read())
 
 
-def read_selected_runs() -> SelectedRuns:
-    """The runs of the address: of ids first, else of a tag, else of a sweep."""
-    every = loaders.list_cached_runs()
+def read_selected_runs(task: str = CLASSIFICATION) -> SelectedRuns:
+    """The runs of this task in the address: of ids first, else of a tag, else of a sweep."""
+    every = loaders.list_cached_runs(task)
     if wanted := address.RUNS.read():
-        return _find_runs_by_ids(wanted, every)
+        return _find_runs_by_ids(wanted, every, task)
     tag, sweep = address.TAG.read(), address.SWEEP.read()
     shared = (
         f"tag “{tag}”" if tag else sweep if sweep and sweep.startswith("sweep") else f"sweep {sweep}" if sweep else ""
@@ -69,21 +69,12 @@ def read_selected_runs() -> SelectedRuns:
     return SelectedRuns(tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared)
 
 
-def list_selected_regressions() -> list[runs.Run]:
-    """The runs of the address that predict numbers."""
-    every = loaders.list_cached_runs(REGRESSION)
-    if wanted := address.RUNS.read():
-        return list(_find_runs_by_ids(wanted, every, REGRESSION).runs)
-    tag = address.TAG.read() or address.SWEEP.read()
-    return _filter_runs_by_tag(every, tag)[:MAX_RUNS] if tag else []
-
-
 def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
     """The runs that have this tag; a sweep's trials have its id for one."""
     return [run for run in every if tag in run.tags]
 
 
-def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run], task: str = CLASSIFICATION) -> SelectedRuns:
+def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run], task: str) -> SelectedRuns:
     runs_by_id, matches, missing = {run.id: run for run in every}, [], []
     for run_id in wanted[:MAX_RUNS]:
         if run := runs_by_id.get(run_id) or _find_recent_run(run_id, task):

@@ -1,6 +1,6 @@
 """The training of a run that predicts numbers in words: how far it is, and what it came to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ensemble.runs import read_history
@@ -14,22 +14,8 @@ def find_epoch_line(run: Run, epoch: int | None) -> Mapping[str, Any]:
     return next(lines, {})
 
 
-def select_shown_line(run: Run, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The epoch whose figures are shown: the last, or of an ended run the one that was chosen.
-
-    Args:
-      rows: the lines of its epochs, one at least.
-    """
-    if run.status.best_on != "validation" or run.active:
-        return rows[-1]
-    return next((row for row in rows if row["epoch"] == run.status.best_epoch), rows[-1])
-
-
-def describe_numeric_result(run: Run, rows: Sequence[Mapping[str, Any]]) -> str:
-    """How far off it is on the test rows, and what it gains over a member; "" before an epoch."""
-    if not rows:
-        return ""
-    chosen = select_shown_line(run, rows)
+def describe_numeric_result(run: Run, chosen: Mapping[str, Any]) -> str:
+    """How far off it is on the test rows after an epoch, and what it gains over a member; "" if that is not known."""
     whole = chosen.get("ensemble_test_rmse")
     each = [value for value in chosen.get("test_rmse") or () if value is not None]
     if whole is None or not each:

@@ -10,7 +10,7 @@ from ensemble.ui.shared import run_advice
 from ensemble.ui.shared.loaders import load_run_history
 from ensemble.ui.shared.settings import summarize_run_settings
 from ensemble.ui.train import curve_panels, history, live
-from ensemble.ui.train.history import select_epoch_rows
+from ensemble.ui.train.history import find_reported_epoch_row, select_epoch_rows
 from ensemble.ui.train.learning_curves import show_curve_panels
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import format_run_name
@@ -27,27 +27,27 @@ def show_live_numbers(run: Run) -> None:
 
 
 def _draw_live_numbers(run: Run, lines: list[dict[str, Any]]) -> None:
-    rows = select_epoch_rows(lines)
-    if run.active and (sentence := numeric_training.describe_numeric_result(run, rows)):
+    rows, shown = select_epoch_rows(lines), find_reported_epoch_row(run, lines)
+    if run.active and shown and (sentence := numeric_training.describe_numeric_result(run, shown)):
         st.markdown(f"#### {escaping.escape_markdown(sentence)}")
     live.show_run_progress(run)
     run_advice.show_run_advice(run)
-    if run.active and rows:
-        _show_numeric_history(run, rows)
+    if run.active and shown:
+        _show_numeric_history(run, rows, shown)
     elif run.active:
         live.show_placeholder("The curves appear with the first epoch.")
 
 
 def show_numeric_training(run: Run) -> None:
     """Show the curves and the members of a run that has ended; nothing for an import."""
-    if run.settings and (rows := select_epoch_rows(load_run_history(run))):
+    rows = select_epoch_rows(load_run_history(run)) if run.settings else []
+    if shown := find_reported_epoch_row(run, rows):
         st.markdown("##### Learning curves")
-        _show_numeric_history(run, rows)
+        _show_numeric_history(run, rows, shown)
 
 
-def _show_numeric_history(run: Run, rows: list[dict[str, Any]]) -> None:
+def _show_numeric_history(run: Run, rows: list[dict[str, Any]], line: Mapping[str, Any]) -> None:
     _show_numeric_curves(run, rows)
-    line = numeric_training.select_shown_line(run, rows)
     st.caption(f"On the test rows, after epoch {line['epoch']}.")
     live.show_member_table(run, _tabulate_numeric_members(run, line))
 
