@@ -26,6 +26,7 @@ FLOORS = (
     "architectures",
     "optimizers",
     "storage",
+    "files",
     "access",
     "analysis",
     "pictures",

@@ -1,6 +1,6 @@
 """What labels that are numbers can mean, called the same in predictions and in images."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 # What `--labels` takes, each with what it makes of a label.
 LABEL_READINGS = {
@@ -41,3 +41,17 @@ def write_number(text: str) -> str:
     """A whole number without zeros around it; other text as it is."""
     number = parse_whole_number(text)
     return text if number is None else str(number)
+
+
+def find_class_by_name(cell: str, class_names: Sequence[str]) -> int | None:
+    """The class that a cell of a table names, from 0; None if it names none.
+
+    A name counts as it is spelled, before a formula was defused with an apostrophe, and as a number:
+    a spreadsheet writes 7 for "07".
+    """
+    spelled = {name: place for place, name in enumerate(class_names)}
+    numbers = {write_number(name): place for name, place in spelled.items()}
+    for name in (cell, cell.removeprefix("'")):
+        if name in spelled:
+            return spelled[name]
+    return numbers.get(write_number(cell))

@@ -4,7 +4,6 @@ An `.npz` holds arrays (M, N), a table a row an example and member, or a row an 
 columns for each member. Names decide; what was assumed is noted.
 """
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,6 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import Groups, number_groups
@@ -24,14 +22,22 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import STATISTIC_NAMES, check_distinct_columns, has_class_columns, is_number_type
-from ensemble.exchange.files.csv_text import CsvText, open_csv_rows, read_csv_text
+from ensemble.exchange.files.columns import STATISTIC_NAMES, has_class_columns, is_number_type
 from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
 from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, look_like_probabilities
 from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
+from ensemble.files.table import (
+    CsvLayout,
+    Table,
+    TableError,
+    check_distinct_columns,
+    find_csv_layout,
+    is_text_type,
+    read_csv_table,
+)
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader
 
@@ -108,7 +114,7 @@ def read_numeric_file(source: File) -> NumericPredictions:
             if name := _find_name("group", archive.array_names):
                 read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
             return read
-        return _parse_table(*_read_table(file, parquet=start == b"PAR1"))
+        return _parse_table(_read_table(file, parquet=start == b"PAR1"))
 
 
 def is_numeric_file(source: File) -> bool:
@@ -129,9 +135,9 @@ def is_numeric_file(source: File) -> bool:
                 table = held.enter_context(open_parquet_table(file))
                 names, texts, labels = _sample_parquet_labels(table)
             else:
-                names, texts, labels = _sample_csv_labels(read_csv_text(file))
+                names, texts, labels = _sample_csv_labels(find_csv_layout(file))
             return not has_class_columns(names, texts, labels) and _has_number_names(names)
-    except (PredictionsError, DamagedFileError, OSError):
+    except (PredictionsError, TableError, DamagedFileError, OSError):
         return False
 
 
@@ -152,10 +158,10 @@ def _has_class_arrays(archive: NpzArchive) -> bool:
     return False
 
 
-def _sample_csv_labels(text: CsvText) -> tuple[list[str], set[str], set[str]]:
-    label = _find_name("target", text.names)
-    cells = text.list_cells(label) if label else []
-    return text.names, text.list_text_columns(), set(cells)
+def _sample_csv_labels(layout: CsvLayout) -> tuple[list[str], set[str], set[str]]:
+    label = _find_name("target", layout.names)
+    cells = layout.list_cells(label) if label else []
+    return layout.names, layout.list_text_columns(), set(cells)
 
 
 def _sample_parquet_labels(table: ParquetTable) -> tuple[list[str], set[str], set[str]]:
@@ -392,8 +398,7 @@ def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
     return tuple(str(name) for name in archive.load_array("member_names").reshape(-1))
 
 
-def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]]:
-    """The columns as text, or as numbers where all of a column are; and what was assumed."""
+def _read_table(file: BoundedReader, parquet: bool) -> Table:
     if parquet:
         with open_parquet_table(file) as table:
             names = table.layout.schema.names
@@ -402,48 +407,35 @@ def _read_table(file: BoundedReader, parquet: bool) -> tuple[pa.Table, list[str]
                 raise PredictionsError(_CLASSES_REFUSAL)
             known = [name for kind in NAMES if (name := _find_name(kind, names))]
             wanted = dict.fromkeys([*table.list_flat_columns(), *known])
-            return table.read_columns(list(wanted)), []
-    try:
-        text = read_csv_text(file)
-        if not text.rows:
-            raise PredictionsError(_NO_ROWS)
-        check_distinct_columns(text.names)
-        if has_class_columns(*_sample_csv_labels(text)):
-            raise PredictionsError(_CLASSES_REFUSAL)
-        keys = {name for kind in ("member", "example") if (name := _find_name(kind, text.names))}
-        table = pa.csv.read_csv(
-            pa.PythonFile(open_csv_rows(cast(io.RawIOBase, file.raw), text), mode="r"),
-            pa.csv.ReadOptions(use_threads=False, column_names=text.names),
-            pa.csv.ParseOptions(delimiter=text.delimiter),
-            pa.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string()), decimal_point=text.decimal),
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise PredictionsError(f"it cannot be read as a table: {_COLUMNS_HINT}.") from error
-    return table, list(text.notes)
+            return Table(table.read_columns(list(wanted)))
+    layout = find_csv_layout(file)
+    if has_class_columns(*_sample_csv_labels(layout)):
+        raise PredictionsError(_CLASSES_REFUSAL)
+    return read_csv_table(file)
 
 
-def _parse_table(table: pa.Table, notes: list[str]) -> NumericPredictions:
-    names = table.column_names
-    if not table.num_rows:
+def _parse_table(table: Table) -> NumericPredictions:
+    names = table.names
+    if not table.rows:
         raise PredictionsError(_NO_ROWS)
     if not (target := _find_name("target", names)):
         raise PredictionsError(f"it has no column of targets: {_COLUMNS_HINT}.")
     member = _find_name("member", names)
     quantiles = _match_quantile_columns(names)
     if quantiles or (member and _find_name("mean", names)):
-        return _parse_long_table(table, member, target, quantiles, notes)
-    return _parse_wide_table(table, target, notes)
+        return _parse_long_table(table, member, target, quantiles)
+    return _parse_wide_table(table, target)
 
 
-def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> NumericPredictions:
-    columns = {kind: _match_member_columns(kind, table.column_names) for kind in ("mean", "variance", "std")}
+def _parse_wide_table(table: Table, target: str) -> NumericPredictions:
+    columns = {kind: _match_member_columns(kind, table.names) for kind in ("mean", "variance", "std")}
     spread = "variance" if columns["variance"] else "std"
     members = list(columns["mean"])
-    example = _find_name("example", table.column_names)
+    example = _find_name("example", table.names)
     has_spread = bool(columns["variance"] or columns["std"])
     if not members or (has_spread and sorted(columns[spread]) != sorted(members)):
         raise PredictionsError(
-            f"its columns {', '.join(table.column_names[:8])} have no mean and spread for each member: {_COLUMNS_HINT}."
+            f"its columns {', '.join(table.names[:8])} have no mean and spread for each member: {_COLUMNS_HINT}."
         )
     read = build_numeric_predictions(
         np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
@@ -451,14 +443,14 @@ def _parse_wide_table(table: pa.Table, target: str, notes: list[str]) -> Numeric
         _read_numbers(table, target),
         is_variance=spread == "variance",
         member_names=[f"member {name}" if name.isdigit() else name for name in members],
-        notes=notes,
+        notes=table.notes,
         example_names=_read_texts(table, example) if example else (),
     )
     return _add_group_column(read, table, slice(None))
 
 
-def _add_group_column(read: NumericPredictions, table: pa.Table, rows: slice | NDArray[np.intp]) -> NumericPredictions:
-    name = _find_name("group", table.column_names)
+def _add_group_column(read: NumericPredictions, table: Table, rows: slice | NDArray[np.intp]) -> NumericPredictions:
+    name = _find_name("group", table.names)
     if not name:
         return read
     return add_groups(read, np.asarray(_read_texts(table, name))[rows], f"`{name:.40}`")
@@ -478,11 +470,11 @@ def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
 
 
 def _parse_long_table(
-    table: pa.Table, member: str | None, target: str, quantiles: Mapping[float, str], notes: list[str]
+    table: Table, member: str | None, target: str, quantiles: Mapping[float, str]
 ) -> NumericPredictions:
     """A row an example and member; without a column of members all are of one."""
-    names = table.column_names
-    texts = _read_texts(table, member) if member else ["1"] * table.num_rows
+    names, notes = table.names, table.notes
+    texts = _read_texts(table, member) if member else ["1"] * table.rows
     who = np.asarray(texts, object)
     members = list(dict.fromkeys(who))
     rows = [np.flatnonzero(who == name) for name in members]
@@ -528,17 +520,21 @@ def _parse_long_table(
     return _add_group_column(read, table, rows[0])
 
 
-def _read_texts(table: pa.Table, name: str) -> list[str]:
+def _read_texts(table: Table, name: str) -> list[str]:
     """A column as texts; an empty cell is an empty text."""
-    return [str(cell or "") for cell in table[name].cast(pa.string()).to_pylist()]
+    return [str(cell or "") for cell in table.cells.column(name).cast(pa.string()).to_pylist()]
 
 
-def _read_numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+def _read_numbers(table: Table, name: str) -> NDArray[np.float64]:
     """A column as numbers; PredictionsError names it where it has others."""
-    try:
-        column = table[name].cast(pa.float64())
-    except pa.ArrowException as error:
-        raise PredictionsError(f"the column {name} holds what is no number.") from error
-    if column.null_count:
+    column = table.cells.column(name)
+    if is_text_type(column.type):
+        values = table.require_numbers([name])[name].values
+    else:
+        try:
+            values = np.asarray(column.cast(pa.float64()).to_numpy(), np.float64)
+        except pa.ArrowException as error:
+            raise PredictionsError(f"the column {name} holds what is no number.") from error
+    if np.isnan(values).any():
         raise PredictionsError(f"the column {name} has empty cells: fill them or drop the rows.")
-    return np.asarray(column.to_numpy(), np.float64)
+    return values

@@ -68,7 +68,7 @@ def test_a_long_text_beside_every_example_stands_there_once(tmp_path: Path) -> N
 def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes("label,p_0,p_1\n".encode("utf-16") + ("1" * 2**23).encode("utf-16-le"))
-    with pytest.raises(PredictionsError, match="a line of more than 4,194,304 letters"):
+    with pytest.raises(PredictionsError, match="save it with ordinary line ends"):
         exchange.read_prediction_files([path])
 
 
@@ -80,9 +80,8 @@ def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
             csv_of(COLUMNS, [[row[0], n, *row[2:]] for n, row in enumerate(ROWS * 35)]),
             "members has 4,200 different values, but at most 4,?096",
         ),
-        (csv_of(COLUMNS, ROWS).replace("\n", "\r"), "first row cannot be read .* line ends"),
     ],
-    ids=["a long cell", "a member a row", "line ends"],
+    ids=["a long cell", "a member a row"],
 )
 def test_a_table_is_refused_by_what_is_odd_about_it(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(PredictionsError, match=f"^a.csv: .*{why}"):

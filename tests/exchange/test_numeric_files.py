@@ -174,7 +174,7 @@ def test_arrays_that_do_not_fit_are_refused(tmp_path: Path, arrays: dict[str, An
         ("", "empty"),
         ("a,b\n1,2\n", "no column of targets"),
         ("target,mean_1,std_2\n1,2,3\n", "no mean and spread"),
-        ("target,mean,std\n1,x,1\n", "mean holds what is no number"),
+        ("target,mean,std\n1,x,1\n", "column “mean” has “x” in line 2"),
         ("target,mean,std\n1,,1\n2,1,1\n", "mean has empty cells"),
         ("target,mean,std\n", "no rows"),
         ("member,target,mean,std\na,1,1,1\na,1,1,1\nb,1,1,1\n", "as many rows each"),

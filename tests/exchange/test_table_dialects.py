@@ -26,6 +26,7 @@ DIALECTS: dict[str, tuple[bytes, str]] = {
     "comments before it": (f"# model: resnet18\n# seed: 3\n\n{PLAIN}".encode(), "before the header"),
     "comments within": (PLAIN.replace("\n", "\n# epoch 2\n", 3).encode() + b"# the end\n", ""),
     "comments, UTF-16": (f"# a\n{PLAIN}# b\n".encode("utf-16"), "UTF-16"),
+    "line ends of old Macs": (PLAIN.replace("\n", "\r").encode(), ""),
     "bars": (csv_of(COLUMNS, ROWS, "|").encode(), ""),
 }
 

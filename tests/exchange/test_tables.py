@@ -139,7 +139,7 @@ def put(row: int, column: int, value: Any) -> str:
         (put(45, 1, 0), "two rows of example 5 and member 0"),
         (put(45, 1, ""), "row 46 has no member"),
         (csv_of(COLUMNS, ROWS[:-1]), "no row of example 39 and member 2"),
-        (csv_of(COLUMNS, [*ROWS, [1, 2]]), "line 122 has 2 cells, and the first names 7"),
+        (csv_of(COLUMNS, [*ROWS, [1, 2]]), "line 122 has 2 cells, and the first row 7"),
         (csv_of([*COLUMNS[:-1], "p_2"], ROWS), "column “p_2” appears twice"),
         (csv_of([*COLUMNS[:-1], "logit_3"], ROWS), "of probabilities and of logits"),
         (

@@ -275,5 +275,5 @@ def test_all_processes_are_started_by_that_one_command() -> None:
         "machine/jax_environment.py",
         "machine/python_command.py",
         "regression/regression_samples.py",
-        "storage/arrays/parquet_process.py",
+        "files/table_process.py",
     }

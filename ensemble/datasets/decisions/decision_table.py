@@ -5,8 +5,6 @@ wherever it stands by now, else by its number; and a row whose image or old labe
 with its line.
 """
 
-import csv
-import io
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,18 +23,14 @@ from ensemble.datasets.decisions.label_decision import (
     LabelDecision,
     checksum_image,
 )
-from ensemble.datasets.label_meanings import parse_whole_number, write_number
+from ensemble.datasets.label_meanings import find_class_by_name, parse_whole_number
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.errors import DataError
+from ensemble.files.table import read_table_file
 from ensemble.storage import csv_format
-from ensemble.storage.disk_errors import describe_os_error
-from ensemble.storage.plain_files import read_limited_bytes
-from ensemble.storage.text_encoding import detect_text_encoding, is_utf8_text
 
 COLUMNS = ("split", "number", "image", "label", "decision", "new_label", "decided", "run", "person")
-_DELIMITERS = (",", ";", "\t")
 SPLITS = ("train", "test")
-_MAX_TABLE_BYTES = 2**27
 _MAX_LISTED_PROBLEMS = 10
 _MAX_CELL_LETTERS = 60  # that a sentence repeats
 
@@ -137,15 +131,15 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     Raises:
       DataError: it cannot be read, or rows do not fit the dataset: each is told with its line.
     """
-    changes, problems, lines = LabelChanges(), list[str](), dict[tuple[str, int], int]()
+    changes, problems, places = LabelChanges(), list[str](), dict[tuple[str, int], str]()
     finder = _ImageFinder(dataset)
-    for line, cells in _iterate_table_rows(path):
+    for place, cells in _iterate_table_rows(path):
         try:
             split, number, decision, new_label = _read_row(cells, finder)
-            if (first := lines.setdefault((split, number), line)) != line:
-                raise DataError(f"{split} image {number} stands on line {first} too")
+            if (first := places.setdefault((split, number), place)) != place:
+                raise DataError(f"{split} image {number} stands in {first} too")
         except DataError as error:
-            problems.append(f"line {line}: {error}")
+            problems.append(f"{place}: {error}")
             continue
         changes.add_decision(split, number, decision, int(finder.find_labels(split)[number]), new_label)
         changes.add_run(cells.get("run", ""))
@@ -160,47 +154,18 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     return changes
 
 
-def _iterate_table_rows(path: Path) -> Iterator[tuple[int, Cells]]:
-    text = _read_table_text(path)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=_detect_delimiter(text))
-    try:
-        header = [_fold_column_name(name) for name in next(rows, [])]
-        missing = [name for name in ("decision", "label") if name not in header]
-        if missing or not {"number", "image"} & set(header):
-            wanted = ", ".join(missing) or "number or image"
-            raise DataError(
-                f"{path.name} has no column {wanted}: its first line has to name split, number, image, "
-                "label, decision and new_label, as the file that `ensemble data decisions` writes."
-            )
-        for row in rows:
-            if any(cell.strip() for cell in row):
-                yield (rows.line_num, {name: cell.strip() for name, cell in zip(header, row, strict=False)})
-    except csv.Error as error:
-        raise DataError(f"{path.name} is not a CSV file: line {rows.line_num}, {error}.") from error
-
-
-def _read_table_text(path: Path) -> str:
-    try:
-        content = read_limited_bytes(path, _MAX_TABLE_BYTES)
-    except OSError as error:
+def _iterate_table_rows(path: Path) -> Iterator[tuple[str, Cells]]:
+    table = read_table_file(path)
+    folded = {name: name.lower().replace(" ", "_") for name in table.names}
+    missing = [name for name in ("decision", "label") if name not in folded.values()]
+    if missing or not {"number", "image"} & set(folded.values()):
+        wanted = ", ".join(missing) or "number or image"
         raise DataError(
-            f"{path} cannot be read ({describe_os_error(error)}): give the CSV file that Labels or "
-            "`ensemble data decisions` writes."
-        ) from error
-    except ValueError as error:
-        raise DataError(f"{error}: that is no table of decisions.") from error
-    encoding = detect_text_encoding(content, lambda: is_utf8_text([content]))
-    return content.decode(encoding, errors="replace")
-
-
-def _detect_delimiter(text: str) -> str:
-    """What parts the columns: a spreadsheet may have saved it with semicolons or tabs."""
-    first = text.partition("\n")[0]
-    return max(_DELIMITERS, key=first.count)
-
-
-def _fold_column_name(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+            f"{path.name} has no column {wanted}: its first line has to name split, number, image, "
+            "label, decision and new_label, as the file that `ensemble data decisions` writes."
+        )
+    for place, cells in table.iterate_rows():
+        yield place, {folded[name]: cell for name, cell in cells.items()}
 
 
 class _ImageFinder:
@@ -213,9 +178,6 @@ class _ImageFinder:
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
         self._places: dict[str, dict[str, list[int]]] = {}
-        # As it is spelt before as a number: a spreadsheet makes 7 of "07".
-        self._classes = {write_number(name): n for n, name in enumerate(dataset.class_names)}
-        self._classes |= {name: n for n, name in enumerate(dataset.class_names)}
         # A number may be a class's name: then it is no position.
         self._by_position = not any(parse_whole_number(name) is not None for name in dataset.class_names)
 
@@ -227,12 +189,11 @@ class _ImageFinder:
 
     def find_class(self, cell: str, column: str) -> int:
         """The class of that name; where no name is a number, also that of a position from 0."""
-        # As a formula is defused, and as a spreadsheet writes whole numbers.
-        for name in (cell, cell.removeprefix("'"), write_number(cell)):
-            if name in self._classes:
-                return self._classes[name]
+        names = self.dataset.class_names
+        if (found := find_class_by_name(cell, names)) is not None:
+            return found
         position = parse_whole_number(cell) if self._by_position else None
-        if position is None or not 0 <= position < len(self._classes):
+        if position is None or not 0 <= position < len(names):
             raise DataError(f"{column} “{_shorten(cell)}” is none of the classes")
         return position
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.files.csv_text import is_number
+from ensemble.files.table import check_distinct_columns, is_plain_number
 
 # What a column is, by the names that people give it; the first is the one that is documented.
 KEY_NAMES = {
@@ -156,14 +156,6 @@ def parse_table_columns(
     )
 
 
-def check_distinct_columns(columns: Sequence[str]) -> None:
-    """Raise PredictionsError if two columns have the same name, but for spaces around it."""
-    names = [column.strip() for column in columns]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise PredictionsError(f"its column “{twice:.60}” appears twice. Keep one of them.")
-
-
 def has_class_columns(columns: Sequence[str], text_columns: Collection[str], labels: Collection[str]) -> bool:
     """Return whether a table holds classes' probabilities or logits, whatever else it has.
 
@@ -180,7 +172,7 @@ def has_class_columns(columns: Sequence[str], text_columns: Collection[str], lab
     except PredictionsError:
         return False
     known = {cell.strip().removesuffix(".0") for cell in labels} - {"", "-1"}
-    numbers = [label for label in known if is_number(label, ".")]
+    numbers = [label for label in known if is_plain_number(label)]
     classes = [column for column in found.class_columns if not is_statistic_name(column)]
     if not known or not classes:
         return False

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from ensemble.datasets.example_details import NO_DETAILS, ExampleDetails
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.label_readings import LabelReadingError
+from ensemble.files.numbers import DecimalSignError
+from ensemble.files.table import TableError
 
 _Blocks = Callable[[int], Iterator[NDArray[Any]]]
 
@@ -72,5 +74,7 @@ def name_file_in_errors(name: str) -> Iterator[None]:
         yield
     except LabelReadingError as error:
         raise LabelReadingError(f"{name}: {error}", error.options) from error
-    except PredictionsError as error:
+    except DecimalSignError as error:
+        raise DecimalSignError(f"{name}: {error}") from error
+    except (PredictionsError, TableError) as error:
         raise PredictionsError(f"{name}: {error}") from error

@@ -1,4 +1,4 @@
-"""Tables in Parquet files from outside, read by `ParquetProcess` within limits."""
+"""Tables in Parquet files from outside, read by `TableProcess` within limits."""
 
 import io
 import tempfile
@@ -12,9 +12,9 @@ import pyarrow as pa
 from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
+from ensemble.files.table_process import LargeColumnError, ParquetLayout, TableProcess, borrow_table_process
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader
-from ensemble.storage.arrays.parquet_process import LargeColumnError, ParquetLayout, ParquetProcess
 
 MOST_CELL = 1024  # bytes that a cell may take, on average over its column
 
@@ -26,7 +26,7 @@ class ParquetTable:
       layout: what its footer says.
     """
 
-    def __init__(self, process: ParquetProcess, path: Path) -> None:
+    def __init__(self, process: TableProcess, path: Path) -> None:
         self._process, self._path = process, path
         self.layout: ParquetLayout = process.read_layout(path)
 
@@ -78,8 +78,8 @@ def open_parquet_table(file: BoundedReader) -> Iterator[ParquetTable]:
         else:
             descriptor = raw.fileno()
         try:
-            with ParquetProcess(descriptor) as process:
-                yield ParquetTable(process, Path(f"/dev/fd/{descriptor}"))
+            with borrow_table_process() as process:
+                yield ParquetTable(process, process.share_file(descriptor))
         except LargeColumnError as error:
             raise PredictionsError(
                 f"its column “{error.column:.60}” unpacks to more than its rows can hold: at most "

@@ -1,33 +1,27 @@
 """CSV and Parquet: a row an example and member, or a table a member, brought to arrays."""
 
-import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.csv
 from numpy.typing import NDArray
 
 from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
 from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, is_number_type, parse_table_columns
-from ensemble.exchange.files.csv_text import CsvText, is_number, open_csv_rows, read_csv_text
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.parquet_table import MOST_CELL, open_parquet_table
 from ensemble.exchange.files.table_rows import arrange_table_rows
+from ensemble.files.table import CsvLayout, find_csv_layout, is_plain_number, read_csv_table
+from ensemble.files.table_process import ParquetLayout
 from ensemble.storage.arrays.npy import BoundedReader
-from ensemble.storage.arrays.parquet_process import ParquetLayout
 
-_CSV_BLOCK_BYTES = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
 _TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
 _NO_ROWS = "it has no rows: give one for each example and member."
-_CELL_ERROR = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
-_WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
 def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
@@ -36,20 +30,15 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     Raises:
       PredictionsError: it is none, or its columns, rows or cells do not fit; names the row.
     """
-    text = read_csv_text(file)
-    columns = parse_table_columns(text.names, text.list_text_columns(), _has_csv_targets(text))
-    types = {name: pa.string() for name in columns.text_columns}
-    types |= {name: pa.float64() for name in columns.class_columns}
-    try:
-        reader = pa.csv.open_csv(
-            pa.PythonFile(open_csv_rows(_unwrap_raw_file(file), text), mode="r"),
-            pa.csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK_BYTES, column_names=text.names),
-            pa.csv.ParseOptions(delimiter=text.delimiter),
-            pa.csv.ConvertOptions(column_types=types, include_columns=list(types), decimal_point=text.decimal),
-        )
-        return _collect_table_batches(columns, reader, most_bytes, text.notes)
-    except pa.ArrowInvalid as error:
-        raise PredictionsError(_describe_csv_error(str(error), text)) from error
+    layout = find_csv_layout(file)
+    columns = parse_table_columns(layout.names, layout.list_text_columns(), _has_csv_targets(layout))
+    wanted = [*columns.text_columns, *columns.class_columns]
+    table = read_csv_table(file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted)
+    numbers = table.require_numbers(columns.class_columns)
+    notes = [*table.notes, *table.list_number_notes(columns.class_columns)]
+    arrays = {name: table.cells.column(name) for name in columns.text_columns}
+    arrays |= {name: pa.chunked_array([numbers[name].values]) for name in columns.class_columns}
+    return _collect_table_batches(columns, iter(pa.table(arrays).to_batches()), most_bytes, notes)
 
 
 def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
@@ -66,11 +55,6 @@ def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None)
         _check_row_count(layout.rows, columns, most_bytes)
         batches = table.read_batches(wanted, cut=columns.attributes)
         return _collect_table_batches(columns, batches, most_bytes)
-
-
-def _unwrap_raw_file(file: BoundedReader) -> io.RawIOBase:
-    """The file itself: Arrow asks for as much at once as it has room for, and bounds that."""
-    return cast(io.RawIOBase, file.raw)
 
 
 def _collect_table_batches(
@@ -98,10 +82,10 @@ def _collect_table_batches(
     return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
 
 
-def _has_csv_targets(text: CsvText) -> bool:
-    label = next((name for name in text.names if name.strip().lower() in KEY_NAMES["label"]), None)
-    cells = [] if label is None else text.list_cells(label)
-    numbers = [float(cell.replace(text.decimal, ".")) for cell in cells if is_number(cell, text.decimal)]
+def _has_csv_targets(layout: CsvLayout) -> bool:
+    label = next((name for name in layout.names if name.strip().lower() in KEY_NAMES["label"]), None)
+    cells = [] if label is None else layout.list_cells(label)
+    numbers = [float(cell.replace(",", ".")) for cell in cells if is_plain_number(cell)]
     return bool(numbers) and 2 * sum(not number.is_integer() for number in numbers) > len(cells)
 
 
@@ -188,21 +172,3 @@ def _convert_attribute_texts(column: pa.Array) -> pa.Array:
     except pa.ArrowException:
         return pa.nulls(len(column), pa.string())
     return pa.compute.utf8_slice_codeunits(texts, 0, MAX_CELL_LENGTH)
-
-
-def _describe_csv_error(message: str, text: CsvText) -> str:
-    if match := _CELL_ERROR.search(message):
-        place = int(match[1])  # among all columns of the file, from 0
-        name = text.names[place] if place < len(text.names) else match[1]
-        return (
-            f"its column “{name:.60}” has “{match[3]:.40}” in line {int(match[2]) + text.first_line}: "
-            "give a number there, or name the columns of classes p_0, p_1 …."
-        )
-    if match := _WIDTH_ERROR.search(message):
-        return (
-            f"its line {int(match[1]) + text.first_line} has {match[3]} cells, and the first "
-            f"names {match[2]}: save it again, with quotes around text that holds the delimiter."
-        )
-    if "Empty CSV" in message:
-        return _NO_ROWS
-    return "it is not a readable table (its rows are uneven, or not text): save it again."

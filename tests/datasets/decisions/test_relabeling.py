@@ -160,7 +160,7 @@ def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_change
         8: "new_label is empty",
         9: "“val” is not train or test",
         10: "neither number nor image",
-        11: "stands on line 2 too",
+        11: "stands in line 2 too",
         12: "“x” is no whole number",
     }
     for line, words in told.items():
@@ -174,11 +174,11 @@ def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_change
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "no column decision, label"),
+        (b"", "nor a table of text"),
         (b"decision,label\nkeep,leaf a\n", "no column number or image"),
         (b"number,label,decision\n0,leaf a,keep\n", "nothing to make a new version of"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "no column"),
-        (b'number,label,decision\n"' + b"x" * 200_000 + b'",a,b\n', "is not a CSV file"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "nor a table of text"),
+        (b'number,label,decision\n"' + b"x" * 200_000 + b'",a,b\n', "first rows cannot be read"),
     ],
 )
 def test_what_is_no_table_of_decisions_is_refused_in_a_sentence(

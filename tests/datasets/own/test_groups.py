@@ -220,7 +220,7 @@ def test_a_name_without_its_folder_serves_where_it_is_the_only_one(draw, add):
         (["ant/000.png,1"], "file,group", "has no row for '.*' \\(3 pictures are without\\)"),
         (["000.png,1", "001.png,1"], "file,group", "names '00[01].png', of which there are 2"),
         (["ant/000.png,1", "ant/000.png,2"], "file,group", "puts 'ant/000.png' into two groups"),
-        (["ant/000.png"], "file,group", "Line 2 of groups.csv has 1 columns, its head 2"),
+        (["ant/000.png"], "file,group", "groups.csv: its line 2 has 1 cells, and the first row 2"),
         (["ant/000.png,"], "file,group", "Line 2 of groups.csv has an empty file or group"),
         (["ant/000.png,1"], "file,who", "has no column group or groups or patient_id"),
         (["a,1,2"], "file,group,writer_id", "has more than one column group"),
@@ -236,5 +236,5 @@ def test_a_table_of_groups_that_cannot_be_used_says_why(draw, add, rows, head, s
 def test_a_quote_that_is_not_closed_is_no_fault_of_the_program(draw, add):
     root = draw({"ant": 2, "bee": 2})
     write_table(root, ['"ant/000.png,1'] + ["x" * 90_000 + ",1"] * 3)
-    with pytest.raises(DataError, match=r"Line 2 of groups\.csv has 1 columns"):
+    with pytest.raises(DataError, match=r"groups\.csv: .* quotes around cells that hold the delimiter"):
         add(root)

@@ -4,28 +4,24 @@ They lie beside the decisions about labels and go by the images: a pool that is 
 again has its labels back.
 """
 
-import csv
-import io
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ensemble.datasets.decisions.decision_log import DecisionLog, decisions_folder
 from ensemble.datasets.decisions.label_decision import NO_CLASS, RELABEL, REMOVE, UNSURE, LabelDecision, checksum_image
-from ensemble.datasets.label_meanings import parse_whole_number
+from ensemble.datasets.label_meanings import find_class_by_name, parse_whole_number
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, NO_ARM, RANDOM_ARM
 from ensemble.datasets.own.pools.pool_batches import find_pool_arms
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.errors import DataError
+from ensemble.files.table import read_table_file
 from ensemble.storage import csv_format
-from ensemble.storage.disk_errors import describe_os_error
-from ensemble.storage.plain_files import read_limited_bytes
 
 COLUMNS = ("number", "image", "name", "arm", "decision", "label", "decided", "run", "person")
 REJECTED_DECISIONS = (REMOVE, UNSURE)  # of images that get no label
 _NAME_LENGTH = 32  # letters of a fingerprint in a file's name
-_MAX_TABLE_BYTES = 2**27
 _MAX_LISTED_PROBLEMS = 10
 _MAX_CELL_LETTERS = 60  # that a sentence repeats
 
@@ -125,7 +121,10 @@ def format_pool_csv(pool: LabelPool) -> str:
 
 
 def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
-    """The labels in a table: columns number or image, and label; rows without a label are passed.
+    """The labels in a table; rows without a label are passed over.
+
+    A column `label` names the class, and `number`, `name` or `image` the image: its number from 0, its file, or its
+    checksum or file.
 
     Args:
       path: of a CSV file.
@@ -135,77 +134,71 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
     Raises:
       DataError: it cannot be read, or rows do not fit the pool: each is told with its line.
     """
-    labels, problems, lines = Labels(), list[str](), dict[int, int]()
-    images = pool.images
-    places = {checksum_image(images, number): number for number in range(len(images))}
-    classes = {name: place for place, name in enumerate(pool.note.class_names)}
-    for line, cells in _iterate_rows(path):
+    labels, problems, rows = Labels(), list[str](), dict[int, str]()
+    classes = pool.note.class_names
+    finder = _ImageFinder(pool)
+    for row, cells in _iterate_rows(path):
         try:
             if not cells.get("label") or cells.get("decision", "label") not in ("label", ""):
                 continue
-            number = _find_number(cells, places, len(images))
-            label = classes.get(cells["label"])
+            number = finder.find_number(cells)
+            label = find_class_by_name(cells["label"], classes)
             if label is None:
                 raise DataError(
                     f"label “{_shorten(cells['label'])}” is none of the classes {_shorten(', '.join(classes))}"
                 )
-            if (first := lines.setdefault(number, line)) != line:
-                raise DataError(f"image {number} stands on line {first} too")
+            if (first := rows.setdefault(number, row)) != row:
+                raise DataError(f"image {number} stands in {first} too")
         except DataError as error:
-            problems.append(f"line {line}: {error}")
+            problems.append(f"{row}: {error}")
             continue
         labels[number] = label
     if problems:
         more = len(problems) - _MAX_LISTED_PROBLEMS
         listing = "; ".join(problems[:_MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
-        rows = "1 row does" if len(problems) == 1 else f"{len(problems):,} rows do"
+        count = "1 row does" if len(problems) == 1 else f"{len(problems):,} rows do"
         raise DataError(
-            f"{rows} not fit the pool {pool.name}, and nothing was changed: {listing}. Mend or "
+            f"{count} not fit the pool {pool.name}, and nothing was changed: {listing}. Mend or "
             "delete these rows, then try again."
         )
     return _select_arm_labels(pool, labels, arm)
 
 
-def _iterate_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
-    try:
-        text = read_limited_bytes(path, _MAX_TABLE_BYTES).decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read ({describe_os_error(error)}): give a CSV file.") from error
-    except ValueError as error:
-        raise DataError(f"{path.name} is too large, or no text in UTF-8: save it as CSV UTF-8.") from error
-    first, _, _ = text.partition("\n")
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names = {(name or "").strip().lower() for name in reader.fieldnames or ()}
-    if "label" not in names or not names & {"number", "image"}:
+def _iterate_rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    table = read_table_file(path)
+    folded = {name: name.lower().replace(" ", "_") for name in table.names}
+    if "label" not in folded.values() or not {"number", "image", "name"} & set(folded.values()):
         raise DataError(
-            f"{path.name} has no column label beside number or image: `ensemble label decisions "
+            f"{path.name} has no column label next to number, image or name: `ensemble label decisions "
             "POOL` prints such a table."
         )
-    try:
-        for row in reader:
-            cells = {
-                (key or "").strip().lower(): (value or "").strip()
-                for key, value in row.items()
-                if isinstance(value, str)
-            }
-            yield reader.line_num, cells
-    except csv.Error as error:
-        raise DataError(
-            f"{path.name} cannot be read at line {reader.line_num} ({error}): save it as CSV again."
-        ) from error
+    for place, cells in table.iterate_rows():
+        yield place, {folded[name]: cell for name, cell in cells.items()}
 
 
-def _find_number(cells: Mapping[str, str], places: Mapping[str, int], count: int) -> int:
-    checksum = cells.get("image", "")
-    if checksum:
-        if checksum not in places:
-            raise DataError(f"no image has the checksum {_shorten(checksum)}: it is of another pool")
-        return places[checksum]
-    number = parse_whole_number(cells.get("number", ""))
-    if number is None or not 0 <= number < count:
-        raise DataError(f"number “{_shorten(cells.get('number', ''))}” is none of 0 to {count - 1}")
-    return number
+class _ImageFinder:
+    """Finds the images that rows are about."""
+
+    def __init__(self, pool: LabelPool) -> None:
+        self._count = len(pool.images)
+        self._places = {checksum_image(pool.images, number): [number] for number in range(self._count)}
+        for number, path in enumerate(pool.read_image_names()):
+            for name in {path, Path(path).name}:
+                self._places.setdefault(name, []).append(number)
+
+    def find_number(self, cells: Mapping[str, str]) -> int:
+        """The number of a row's image, from 0; DataError if it is not in the pool."""
+        if name := cells.get("image") or cells.get("name", ""):
+            found = self._places.get(name.replace("\\", "/").removeprefix("./"), [])
+            if not found:
+                raise DataError(f"no image has the file name or checksum {_shorten(name)}: it is of another pool")
+            if len(found) > 1:
+                raise DataError(f"{len(found)} images are called {_shorten(name)}: give their folders too")
+            return found[0]
+        number = parse_whole_number(cells.get("number", ""))
+        if number is None or not 0 <= number < self._count:
+            raise DataError(f"number “{_shorten(cells.get('number', ''))}” is none of 0 to {self._count - 1}")
+        return number
 
 
 def _shorten(text: str) -> str:

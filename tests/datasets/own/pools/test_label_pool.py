@@ -243,11 +243,11 @@ def test_a_table_that_does_not_fit_changes_nothing(pool: LabelPool, tmp_path: Pa
         "3 rows do not fit the pool attic",
         "line 3: label “tree” is none of the classes",
         "line 4: number “77” is none of 0 to 29",
-        "line 5: image 0 stands on line 2 too",
+        "line 5: image 0 stands in line 2 too",
     ):
         assert part in problem
     table.write_text("file,kind\n")
-    assert "no column label beside number or image" in refuse("apply", "attic", "--table", table)
+    assert "no column label next to number, image or name" in refuse("apply", "attic", "--table", table)
     assert custom_registry.list_custom_datasets() == ("leaves",)
 
 

@@ -23,8 +23,8 @@ from ensemble.datasets.own.sources.encoded.picture_shards import assign_shard_sp
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.files.table_process import LargeColumnError, TableProcess
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.parquet_process import LargeColumnError, ParquetProcess
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
@@ -46,12 +46,12 @@ class PictureShard:
       DataError: it cannot be read, or has no such columns.
     """
 
-    def __init__(self, path: Path, process: ParquetProcess | None = None) -> None:
+    def __init__(self, path: Path, process: TableProcess | None = None) -> None:
         self.path = path
         self._lock = threading.Lock()
         self._cached: dict[int, list[bytes | None] | DataError] = {}
         self._bomb: DataError | None = None  # once a row group was too large, none other is read
-        self._process = process or ParquetProcess()
+        self._process = process or TableProcess()
         with self._name_in_errors():
             with open_plain_file(path):  # a folder, a pipe or a device is refused here
                 layout = self._process.read_layout(path)
@@ -209,7 +209,7 @@ class ParquetSource(EncodedPictures[_ParquetPicture]):
         self.origin = f"Parquet of {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
         splits, self.notes = assign_shard_splits(paths, root)
-        process = ParquetProcess()
+        process = TableProcess()
         shards = {path: PictureShard(path, process) for path in splits}
         self._check_same_columns(list(shards.values()))
         columns = next(iter(shards.values())).columns

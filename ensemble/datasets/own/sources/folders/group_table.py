@@ -35,10 +35,10 @@ def _read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
     files = table.list_cells(_find_column(table, FILE_COLUMNS))
     groups: dict[str, str] = {}
     each = zip(files, table.list_cells(_find_column(table, sorted(GROUP_NAMES))), strict=True)
-    for line, (file, group) in zip(table.lines, each, strict=True):
+    for place, (file, group) in zip(table.places, each, strict=True):
         name = normalize_file_path(file)
         if not name or not group:
-            raise DataError(f"Line {line:,} of {path.name} has an empty file or group.")
+            raise DataError(f"{place.capitalize()} of {path.name} has an empty file or group.")
         if groups.setdefault(name, group) != group:
             raise DataError(f"{path.name} puts {name!r:.120} into two groups: keep one row of it.")
     return groups, table.notes

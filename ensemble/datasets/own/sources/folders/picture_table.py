@@ -1,20 +1,18 @@
 """A table beside pictures, a row a picture: CSV, TSV or JSON lines; columns are found by name."""
 
-import csv
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ensemble.errors import DataError
+from ensemble.files.table import read_table_file
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 from ensemble.storage.text_encoding import describe_text_encoding, detect_text_encoding, is_utf8_text
 
 _MAX_TABLE_BYTES = 2**28
 _MAX_LINE_CHARACTERS = 100_000
-_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
 _MAX_COLUMNS = 1_100  # a class each, and a few besides
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl")
 # What columns are called that say which picture a row is of, as `normalize_column_name` has them.
@@ -54,7 +52,7 @@ class PictureTable:
       titles: of the columns, as they are spelt.
       rows: the cells of each row, as many as there are columns; in JSON lines a value that is not
         there is "".
-      lines: the number of each row's line, from 1.
+      places: where each row stands in the file: "line 3".
       notes: what was assumed of the file, a sentence each.
     """
 
@@ -62,7 +60,7 @@ class PictureTable:
     names: tuple[str, ...]
     titles: tuple[str, ...]
     rows: list[list[str]]
-    lines: list[int]
+    places: list[str]
     notes: list[str] = field(default_factory=list)
 
     def list_cells(self, column: int) -> list[str]:
@@ -84,36 +82,16 @@ def read_picture_table(path: Path) -> PictureTable:
     Raises:
       DataError: it cannot be read, or is no table.
     """
-    lines, notes = _read_table_lines(path)
     if path.suffix.lower() == ".jsonl":
-        return _parse_json_lines(path, lines, notes)
-    first, delimiter = 0, ""
-    while first < len(lines) and (
-        not lines[first].strip() or lines[first].startswith("#") or _SEPARATOR_LINE.fullmatch(lines[first])
-    ):
-        if match := _SEPARATOR_LINE.fullmatch(lines[first]):
-            delimiter = match[1]
-        first += 1
-    if len(lines) <= first:
-        raise DataError(f"{path.name} is no table of lines.")
-    delimiter = delimiter or max(",;\t|", key=lines[first].count)
-    try:
-        # As no path has a line break, a quote that is not closed cannot swallow further lines.
-        header, *rows = [next(csv.reader([line], delimiter=delimiter), []) for line in lines[first:]]
-    except csv.Error as error:
-        raise DataError(f"{path.name} is no CSV ({error}): save it again as CSV.") from error
-    titles = tuple(title.strip() for title in header)
-    names = tuple(map(normalize_column_name, titles))
+        return _parse_json_lines(path, *_read_table_lines(path))
+    table = read_table_file(path)
+    names = tuple(map(normalize_column_name, table.names))
     _check_names(path, names)
-    kept, numbers = [], []
-    for number, row in enumerate(rows, start=first + 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(names):
-            raise DataError(f"Line {number:,} of {path.name} has {len(row)} columns, its head {len(names)}.")
-        kept.append(row)
-        numbers.append(number)
-    return PictureTable(path=path, names=names, titles=titles, rows=kept, lines=numbers, notes=notes)
+    places, rows = [], []
+    for place, cells in table.iterate_rows():
+        places.append(place)
+        rows.append(list(cells.values()))
+    return PictureTable(path=path, names=names, titles=tuple(table.names), rows=rows, places=places, notes=table.notes)
 
 
 def _read_table_lines(path: Path) -> tuple[list[str], list[str]]:
@@ -170,7 +148,9 @@ def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> Pic
     titles = tuple(columns)
     rows = [[cells.get(title, "") for title in titles] for cells in objects]
     names = tuple(map(normalize_column_name, titles))
-    return PictureTable(path=path, names=names, titles=titles, rows=rows, lines=numbers, notes=notes)
+    return PictureTable(
+        path=path, names=names, titles=titles, rows=rows, places=[f"line {n:,}" for n in numbers], notes=notes
+    )
 
 
 def _check_names(path: Path, names: Sequence[str]) -> None:

@@ -130,11 +130,11 @@ def _match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictu
         said = parse_split_folder(table.path.stem)
         cells = table.list_cells(label_table.files)
         groups = label_table.groups or [""] * len(cells)
-        for cell, label, split, group, line in zip(
-            cells, label_table.labels, label_table.splits, groups, table.lines, strict=True
+        for cell, label, split, group, place in zip(
+            cells, label_table.labels, label_table.splits, groups, table.places, strict=True
         ):
             path = _find_picture(
-                index, base, name=normalize_file_path(cell), split=said.split if said else "", table=table, line=line
+                index, base, name=normalize_file_path(cell), split=said.split if said else "", table=table, place=place
             )
             if path is None:
                 matched.missing.append(cell)
@@ -144,7 +144,7 @@ def _match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictu
                 continue
             if matched.label_of.setdefault(path, label) != label:
                 raise DataError(
-                    f"Line {line:,} of {table.path.name} gives {walk.relative_path(path)!r:.120} "
+                    f"{place.capitalize()} of {table.path.name} gives {walk.relative_path(path)!r:.120} "
                     f"the class “{label:.60}”, and another row “{matched.label_of[path]:.60}”: keep one of them."
                 )
             if group:
@@ -198,7 +198,7 @@ def _index_pictures(pictures: Sequence[Path], top: Path) -> Mapping[str, list[Pa
 
 
 def _find_picture(
-    index: Mapping[str, list[Path]], base: str, name: str, split: str, table: PictureTable, line: int
+    index: Mapping[str, list[Path]], base: str, name: str, split: str, table: PictureTable, place: str
 ) -> Path | None:
     """The picture that a row names; DataError where several have the name."""
     name = normalize_name(name)
@@ -213,7 +213,8 @@ def _find_picture(
             counts = Counter(path.suffix for path in found)
             hint = "their endings" if len(counts) == len(found) else "paths"
             raise DataError(
-                f"Line {line:,} of {table.path.name} names {name!r:.120}, of which there are {len(found)}: give {hint}."
+                f"{place.capitalize()} of {table.path.name} names {name!r:.120}, of which there are {len(found)}: "
+                f"give {hint}."
             )
     return None
 

@@ -1,4 +1,4 @@
-"""The program that reads Parquet files for `parquet_process.py`, within limits on memory and time.
+"""The program that reads Parquet and CSV files for `table_process.py`, within limits on memory and time.
 
 It runs as a script, without the package: requests on stdin, a JSON line each; frames on stdout.
 """
@@ -6,15 +6,19 @@ It runs as a script, without the package: requests on stdin, a JSON line each; f
 import json
 import os
 import resource
+import socket
 import struct
 import sys
 import traceback
 from typing import Any, BinaryIO
 
+_SHARED_DESCRIPTOR = 200
+SHARED_PATH = f"/dev/fd/{_SHARED_DESCRIPTOR}"  # of the file that the parent has sent
 FRAME_HEADER = struct.Struct("<cQ")  # the kind of a frame and how many bytes follow
 MAX_MEMORY_BYTES = 3 * 2**30  # of address space, libraries included
 _MAX_PROCESSOR_S = 3600  # in case that the parent was killed while this process computes
 _READ_BUFFER_BYTES = 2**20
+_BLOCK_BYTES = 2**22  # of a CSV that are parsed at once; a row has to fit
 _COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
 
 
@@ -22,8 +26,12 @@ class _TooLargeError(Exception):
     """A column, which is named, or all columns together unpack to more than the request allows."""
 
 
-class _ParquetReader:
-    """Answers requests about Parquet files; the last file stays open."""
+class _RowError(Exception):
+    """A row of a CSV does not fit; the message is Arrow's."""
+
+
+class _TableReader:
+    """Answers requests about files; the last Parquet file stays open."""
 
     def __init__(self, answers: BinaryIO) -> None:
         import pyarrow.parquet
@@ -39,10 +47,14 @@ class _ParquetReader:
         try:
             if "columns" in request:
                 self._send_batches(**request)
+            elif "names" in request:
+                self._send_csv(**request)
             else:
                 self._send_layout(request["path"])
         except _TooLargeError as error:
             self._send(b"X", json.dumps({"kind": "large", "column": str(error)}).encode())
+        except _RowError as error:
+            self._send(b"X", json.dumps({"kind": "row", "message": str(error)}).encode())
         except MemoryError:
             self._send(b"X", json.dumps({"kind": "memory"}).encode())
         except Exception as error:  # a damaged file makes pyarrow raise errors of many kinds
@@ -149,6 +161,28 @@ class _ParquetReader:
                 raise _TooLargeError("")
             self._send_batch(pa.record_batch(arrays, names=batch.schema.names))
 
+    def _send_csv(self, path: str, names: list[str], wanted: list[str], delimiter: str, start: int) -> None:
+        """Send the rows of a CSV in UTF-8, every cell as text."""
+        import pyarrow.csv
+
+        pa, csv = self._pa, pyarrow.csv
+        file = os.fdopen(os.open(path, os.O_RDONLY), "rb", buffering=_READ_BUFFER_BYTES)
+        file.seek(start)
+        try:
+            reader = csv.open_csv(
+                pa.PythonFile(file, mode="r"),
+                csv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES, column_names=names),
+                csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                csv.ConvertOptions(
+                    column_types=dict.fromkeys(wanted, pa.string()), include_columns=wanted, strings_can_be_null=False
+                ),
+            )
+            for batch in reader:
+                self._send_batch(batch)
+        except pa.ArrowInvalid as error:
+            if "Empty CSV" not in str(error):
+                raise _RowError(str(error)) from error
+
     def _send_batch(self, batch: Any) -> None:
         sink = self._pa.BufferOutputStream()
         with self._pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -211,9 +245,15 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints does not mix with the frames
     _limit_resources()
-    reader = _ParquetReader(answers)
+    reader, channel = _TableReader(answers), socket.socket(fileno=int(sys.argv[2]))
     for line in sys.stdin.buffer:
-        reader.answer(json.loads(line))
+        request = json.loads(line)
+        if "receive" in request:
+            (descriptor,) = socket.recv_fds(channel, 1, 1)[1]
+            os.dup2(descriptor, _SHARED_DESCRIPTOR)
+            os.close(descriptor)
+        else:
+            reader.answer(request)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,30 @@
-"""Parquet files from outside, read by a process of its own with limits on memory and time.
+"""Parquet and CSV files from outside, read by a child process with limits on memory and time.
 
 A damaged footer makes Arrow abort the process that reads it, and no `except` helps; a page's header
 may ask for all memory there is. Here that ends a child, and the reader gets a sentence. The child's
-program is `parquet_process_main.py`.
+program is `table_process_main.py`.
 """
 
 import json
 import logging
 import os
 import select
+import socket
 import subprocess
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from ensemble.files.table_process_main import FRAME_HEADER, MAX_MEMORY_BYTES, SHARED_PATH
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.parquet_process_main import FRAME_HEADER, MAX_MEMORY_BYTES
 
 TIMEOUT_S = 120.0  # for the next frame
 _MAX_BATCH_ROWS, _MAX_BATCH_CELLS = 2**14, 2**21
@@ -72,25 +74,38 @@ class ParquetLayout:
         return sum(self.row_groups)
 
 
-class ParquetProcess:
-    """Reads Parquet files in a child, which is started when it is first asked and after it died.
+class CsvRowError(DamagedFileError):
+    """A row of a CSV does not fit; the message is Arrow's."""
+
+
+class TableProcess:
+    """Reads Parquet and CSV files in a child, which is started when it is first asked and after it died.
 
     Use it as a context manager, or let it be collected: both end the child.
-
-    Args:
-      descriptors: of open files, which the child can open as `/dev/fd/N`.
     """
 
-    def __init__(self, *descriptors: int) -> None:
-        self._descriptors = descriptors
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._shared: int | None = None
 
-    def __enter__(self) -> "ParquetProcess":
+    def __enter__(self) -> "TableProcess":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._end()
+        self.end()
+
+    def share_file(self, descriptor: int) -> Path:
+        """The path by which the child opens an open file of this process, until the next is shared."""
+        self._shared = descriptor
+        if self._child is not None and self._child.poll() is None:
+            self._send_descriptor()
+        return Path(SHARED_PATH)
+
+    def forget_file(self) -> None:
+        """Send the shared file to no further child."""
+        self._shared = None
 
     def read_layout(self, path: Path) -> ParquetLayout:
         """Read what the footer says.
@@ -153,6 +168,30 @@ class ParquetProcess:
             "cut": list(cut),
             "cut_at": cut_at,
         }
+        yield from self._read_frames(request)
+
+    def read_csv(
+        self, path: Path, names: Sequence[str], wanted: Sequence[str], delimiter: str, start: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of a CSV in UTF-8 batch by batch, every cell as text.
+
+        Args:
+          path: of the file.
+          names: of its columns.
+          wanted: of the columns to read.
+          delimiter: what separates the cells.
+          start: where the rows begin, in bytes.
+
+        Raises:
+          CsvRowError: a row does not fit.
+          DamagedFileError: the file cannot be read; says what to do.
+          OSError: the system cannot read it.
+        """
+        request: dict[str, Any] = {"path": _write_path(path), "names": list(names), "wanted": list(wanted)}
+        request |= {"delimiter": delimiter, "start": start}
+        yield from self._read_frames(request)
+
+    def _read_frames(self, request: dict[str, Any]) -> Iterator[pa.RecordBatch]:
         with self._lock:
             for _, content in self._ask(request):
                 try:
@@ -183,33 +222,77 @@ class ParquetProcess:
             raise DamagedFileError(_DAMAGED) from error
         finally:
             if not done:
-                self._end()
+                self.end()
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._child is None or self._child.poll() is not None:
-            self._end()
-            program = str(Path(__file__).with_name("parquet_process_main.py"))
+            self.end()
+            program = str(Path(__file__).with_name("table_process_main.py"))
             # Isolated: what lies in the working folder is not imported. The packages are ours.
             paths = json.dumps([folder for folder in sys.path if folder])
+            self._socket, other = socket.socketpair()
             self._child = subprocess.Popen(
-                [sys.executable, "-I", program, paths],
+                [sys.executable, "-I", program, paths, str(other.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                pass_fds=self._descriptors,
+                pass_fds=[other.fileno()],
                 env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OPENBLAS_NUM_THREADS": "1"},
             )
-            weakref.finalize(self, _end_child, self._child)
+            other.close()
+            weakref.finalize(self, _end_own_child, self._child, self._socket, os.getpid())
+            if self._shared is not None:
+                self._send_descriptor()
         return self._child
 
-    def _end(self) -> None:
+    def _send_descriptor(self) -> None:
+        assert self._child is not None
+        assert self._child.stdin is not None
+        assert self._socket is not None
+        assert self._shared is not None
+        try:
+            socket.send_fds(self._socket, [b"F"], [self._shared])
+            self._child.stdin.write(b'{"receive": true}\n')
+            self._child.stdin.flush()
+        except OSError:
+            self.end()  # it died: the next child is sent the file when it starts
+
+    def end(self) -> None:
+        """End the child."""
         if self._child is not None:
-            _end_child(self._child)
+            _end_child(self._child, self._socket)
             self._child = None
 
 
-def _end_child(child: "subprocess.Popen[bytes]") -> None:
+_idle_processes: list[TableProcess] = []
+os.register_at_fork(after_in_child=_idle_processes.clear)
+
+
+@contextmanager
+def borrow_table_process() -> Iterator[TableProcess]:
+    """A process that reads files from outside; one stays for the next reader, since starting takes a while."""
+    process = _idle_processes.pop() if _idle_processes else TableProcess()
+    try:
+        yield process
+    except BaseException:
+        process.end()
+        raise
+    process.forget_file()
+    if _idle_processes:
+        process.end()
+    else:
+        _idle_processes.append(process)
+
+
+def _end_own_child(child: "subprocess.Popen[bytes]", channel: socket.socket, owner: int) -> None:
+    if os.getpid() == owner:  # and not a fork of the process that started it
+        _end_child(child, channel)
+
+
+def _end_child(child: "subprocess.Popen[bytes]", channel: socket.socket | None) -> None:
     child.kill()
+    if channel:
+        channel.close()
     for pipe in (child.stdin, child.stdout):
         if pipe:
             try:
@@ -242,11 +325,13 @@ def _receive(child: "subprocess.Popen[bytes]", size: int) -> bytearray:
 def _convert_problem(problem: dict[str, Any]) -> Exception:
     if problem["kind"] == "system":
         return OSError(problem["errno"], os.strerror(problem["errno"]))
+    if problem["kind"] == "row":
+        return CsvRowError(problem["message"])
     if problem["kind"] == "large":
         return LargeColumnError(problem["column"])
     if problem["kind"] == "memory":
         return DamagedFileError(_TOO_MUCH_MEMORY)
     level = logging.ERROR if problem["kind"] == "bug" else logging.INFO
-    message = "A Parquet file could not be read.\n%s"
+    message = "A table could not be read.\n%s"
     logging.getLogger("ensemble").log(level, message, problem["traceback"])
     return DamagedFileError(_DAMAGED)

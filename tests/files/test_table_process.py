@@ -20,9 +20,9 @@ from ensemble.datasets.own.sources.encoded.parquet_pictures import PictureShard
 from ensemble.errors import DataError, EnsembleError
 from ensemble.exchange.data_tables import read_data_table
 from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
-from ensemble.storage.arrays import parquet_process
+from ensemble.files import table_process
+from ensemble.files.table_process import LargeColumnError, TableProcess
 from ensemble.storage.arrays.damaged_file import DamagedFileError
-from ensemble.storage.arrays.parquet_process import LargeColumnError, ParquetProcess
 
 # Two columns and rows, with one byte of the footer changed: Arrow 26 aborts the process that asks
 # for the metadata of a column.
@@ -78,7 +78,7 @@ def test_a_picture_in_every_row_is_refused_and_its_file_is_not_read_again(
     table = pa.table({"image": picture, "label": np.arange(rows) % 2})
     path = tmp_path / "bomb.parquet"
     pq.write_table(table, path, store_schema=False, row_group_size=rows // 2)
-    process = ParquetProcess()
+    process = TableProcess()
     pictures = PictureShard(path, process).list_pictures()
     with pytest.raises(DataError, match="save it with smaller ones"):
         pictures[0].read_bytes()
@@ -91,7 +91,7 @@ def test_a_child_that_was_killed_is_replaced_and_ends_with_its_reader(tmp_path: 
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1, 2, 3]}), path)
     others = find_children()  # of readers that are still to be collected
-    with ParquetProcess() as process:
+    with TableProcess() as process:
         assert process.read_layout(path).rows == 3
         (child,) = find_children() - others
         os.kill(child.pid, signal.SIGKILL)
@@ -106,13 +106,13 @@ def test_a_child_that_was_killed_is_replaced_and_ends_with_its_reader(tmp_path: 
 
 
 def test_a_file_that_is_gone_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with ParquetProcess() as process, pytest.raises(FileNotFoundError):
+    with TableProcess() as process, pytest.raises(FileNotFoundError):
         process.read_layout(tmp_path / "gone.parquet")
 
 
 def find_children() -> set[psutil.Process]:
     """Return the children of this process that read Parquet files."""
-    program = "parquet_process_main.py"
+    program = "table_process_main.py"
     found = set()
     for child in psutil.Process().children():
         with suppress(psutil.Error):  # it has just ended
@@ -125,8 +125,8 @@ def test_a_file_that_takes_too_long_is_refused(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
     others = find_children()
-    monkeypatch.setattr(parquet_process, "TIMEOUT_S", 0.0)  # a process does not start in no time
-    with ParquetProcess() as process, pytest.raises(DamagedFileError, match="could not be read within"):
+    monkeypatch.setattr(table_process, "TIMEOUT_S", 0.0)  # a process does not start in no time
+    with TableProcess() as process, pytest.raises(DamagedFileError, match="could not be read within"):
         process.read_layout(path)
     assert find_children() <= others
 
@@ -135,7 +135,7 @@ def test_columns_are_measured_by_what_their_rows_need(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     texts = [str(number % 3) * 1000 for number in range(300)]
     pq.write_table(pa.table({"text": texts, "list": [[0.0] * 400] * 300}), path)
-    with ParquetProcess() as process:
+    with TableProcess() as process:
         for column, most in (("text", 1000), ("list", 3300)):
             rows = sum(len(each) for each in process.read_batches(path, [column], most_cell=most))
             assert rows == 300
