@@ -39,6 +39,7 @@ _MOST_LINE = 2**22  # letters, as much as is parsed at once
 _COMMENT = "#"
 _DELIMITERS = ",;\t|"
 _FEWEST_STEPS = 2  # of a header that counts: 0, 1, 2
+_SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
 _WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 _UNREADABLE_TABLE = (
     "it is neither .npz, Parquet nor a table of text: save it as one of them, a table in UTF-8 with the names of its "
@@ -89,7 +90,7 @@ class Table:
     """The cells of a table.
 
     Attributes:
-      cells: a column each, whose names have no spaces around them; of a CSV all are text as it is spelled.
+      cells: a column each, whose names have no spaces around them; of a CSV all are text, likewise.
       layout: of a CSV; None of a Parquet file.
       decimal: "point" or "comma", as the user chose; "" for what the cells say.
     """
@@ -151,10 +152,10 @@ class Table:
         numbers = self.read_numbers(names)
         for name in names:
             column = self.cells.column(name)
-            strange = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(_NO_NUMBERS))
+            strange = pc.is_in(column, value_set=pa.array(_NO_NUMBERS))
             if name in numbers and numbers[name].strange is None and not pc.any(strange).as_py():
                 continue
-            cells = [cell.strip() for cell in column.to_pylist()]
+            cells = column.to_pylist()
             row = next((row for row, cell in enumerate(cells) if cell and not is_plain_number(cell)), 0)
             raise TableError(
                 f"its column “{name:.60}” has “{cells[row]:.40}” in {self.describe_row(row)}: give a number there."
@@ -172,7 +173,7 @@ class Table:
         return self.layout is not None and not self.layout.has_gaps and not breaks
 
     def iterate_rows(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """The rows that are not empty: where each stands, and its cells without spaces around them, by column."""
+        """The rows that are not empty: where each stands, and its cells by column."""
         columns = [
             [(cell or "").strip() for cell in column.cast(pa.string()).to_pylist()] for column in self.cells.columns
         ]
@@ -222,20 +223,21 @@ def read_csv_table(
     layout = find_csv_layout(file, name)
     check_distinct_columns(layout.names)
     wanted = layout.names if columns is None else list(columns)
+    schema = pa.schema([(name, pa.string()) for name in wanted])
     batches, rows = list[pa.RecordBatch](), 0
     with borrow_table_process() as process, _open_utf8_rows(file, layout) as (descriptor, start):
         path = process.share_file(descriptor)
         try:
             for batch in process.read_csv(path, layout.names, wanted, layout.delimiter, start):
-                batches.append(batch)
+                trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
+                batches.append(pa.record_batch(trimmed, schema))
                 rows += batch.num_rows
                 (check_size or _check_cell_count)(rows, len(wanted))
         except CsvRowError as error:
             raise TableError(_describe_row_error(str(error), layout)) from error
         except DamagedFileError as error:
             raise TableError(str(error)) from error
-    cells = pa.Table.from_batches(batches, pa.schema([(name, pa.string()) for name in wanted]))
-    return Table(cells.rename_columns([name.strip() for name in wanted]), layout, decimal)
+    return Table(pa.Table.from_batches(batches, schema), layout, decimal)
 
 
 def _check_cell_count(rows: int, columns: int) -> None:
@@ -290,7 +292,7 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
         place, lines, rows = place + ends[0][0], lines + ends[0][1], rows[1:]
     return CsvLayout(
         encoding=encoding,
-        names=header,
+        names=[name.strip() for name in header],
         delimiter=delimiter,
         start=place,
         lines=lines,
@@ -319,12 +321,12 @@ def _skip_first_lines(text: str) -> tuple[int, int, str, str]:
     place, lines, delimiter, comment = 0, 1, "", ""
     while place < len(text):
         end = text.find("\n", place)
-        line = text[place : end if end >= 0 else len(text)].strip()
-        if line.lower().startswith("sep=") and len(line) == len("sep=,"):
-            delimiter = line[-1]
+        line = text[place : end if end >= 0 else len(text)].rstrip("\r")
+        if match := _SEPARATOR_LINE.fullmatch(line):
+            delimiter = match[1]
         elif line.startswith(_COMMENT):
             comment = line.lstrip(_COMMENT).strip()
-        elif line.strip(" ,;"):
+        elif line.strip(" ,;\t"):
             return place, lines, delimiter, comment
         place, lines = (end + 1 if end >= 0 else len(text)), lines + 1
     raise TableError(_UNREADABLE_TABLE)
