@@ -411,7 +411,7 @@ def _read_table(file: BoundedReader, parquet: bool) -> Table:
     layout = find_csv_layout(file)
     if has_class_columns(*_sample_csv_labels(layout)):
         raise PredictionsError(_CLASSES_REFUSAL)
-    return read_csv_table(file)
+    return read_csv_table(file, layout=layout)
 
 
 def _parse_table(table: Table) -> NumericPredictions:

@@ -33,7 +33,7 @@ _SAMPLE_BYTES = 2**19  # of the beginning, by which delimiter and header are fou
 _SAMPLE_ROWS = 200
 _MOST_CELLS = 2**27
 _DECIMAL_COMMA_NOTE = "Numbers are read with a decimal comma."
-_GAPS = (b"\n\n", b"\n\r\n", b"\n#")
+_GAP = re.compile(rb"\n(?:\r?\n|#)")
 _NO_NUMBERS = ("?", "-", ".", "missing")  # in place of a number that is required
 _MOST_LINE = 2**22  # letters, as much as is parsed at once
 _COMMENT = "#"
@@ -62,7 +62,7 @@ class CsvLayout:
       start: where the rows begin, in letters from the beginning.
       lines: the number of the first row's line, from 1.
       sample: the cells of the first rows.
-      has_gaps: whether lines are blank or comments, so that rows cannot be counted by lines.
+      has_gaps: whether lines may be blank or comments, so that rows cannot be counted by lines.
       notes: what was assumed, in sentences.
     """
 
@@ -206,6 +206,7 @@ def read_csv_table(
     columns: Sequence[str] | None = None,
     decimal: str = "",
     name: str = "The table",
+    layout: CsvLayout | None = None,
 ) -> Table:
     """The table in a CSV.
 
@@ -216,11 +217,12 @@ def read_csv_table(
       columns: those to read, as `find_csv_layout` names them; None for all.
       decimal: of `Table`.
       name: what the notes call it.
+      layout: of the file, where it is known.
 
     Raises:
       TableError: it is none, or has too many cells, rows of different lengths, or a column twice.
     """
-    layout = find_csv_layout(file, name)
+    layout = layout or find_csv_layout(file, name)
     check_distinct_columns(layout.names)
     wanted = layout.names if columns is None else list(columns)
     schema = pa.schema([(name, pa.string()) for name in wanted])
@@ -275,7 +277,7 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
     delimiter = delimiter or _find_delimiter(line)
     if not encoding.startswith("utf-8") and delimiter not in line:
         raise TableError(_UNREADABLE_TABLE)
-    has_gaps = _contains_any(file, _GAPS) or not encoding.startswith("utf-8")
+    has_gaps = not encoding.startswith("utf-8") or _has_gaps(file)
     rows, ends = _split_first_rows(text[place:], delimiter, is_whole=len(start) < _SAMPLE_BYTES)
     header = rows[0]
     named = _split_line(comment, delimiter) if comment else []
@@ -395,8 +397,7 @@ def _open_utf8_rows(file: BoundedReader, layout: CsvLayout) -> Iterator[tuple[in
     Other encodings, and tables with comments among their rows, are copied to a temporary file.
     """
     raw = cast(io.RawIOBase | io.BytesIO, file.raw)
-    is_utf8 = layout.encoding.startswith("utf-8")
-    if is_utf8 and not isinstance(raw, io.BytesIO) and not _contains_any(file, [b"\n#"]):
+    if not layout.has_gaps and not isinstance(raw, io.BytesIO):
         sample = _read_start(file).decode("utf-8-sig" if layout.encoding == "utf-8-sig" else "utf-8", "ignore")
         mark = len(codecs.BOM_UTF8) if layout.encoding == "utf-8-sig" else 0
         yield raw.fileno(), mark + len(sample[: layout.start].encode())
@@ -434,13 +435,12 @@ def _is_comment(line: str, layout: CsvLayout) -> bool:
     return line.startswith(_COMMENT) and len(_split_line(line, layout.delimiter)) != len(layout.names)
 
 
-def _contains_any(file: BoundedReader, words: Sequence[bytes]) -> bool:
+def _has_gaps(file: BoundedReader) -> bool:
     last = b""
     for piece in _iterate_pieces(file):
-        text = last + piece
-        if any(word in text for word in words):
+        if _GAP.search(text := last + piece):
             return True
-        last = piece[-2:]
+        last = text[-2:]
     return False
 
 

@@ -33,7 +33,7 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     layout = find_csv_layout(file)
     columns = parse_table_columns(layout.names, layout.list_text_columns(), _has_csv_targets(layout))
     wanted = [*columns.text_columns, *columns.class_columns]
-    table = read_csv_table(file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted)
+    table = read_csv_table(file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted, layout=layout)
     numbers = table.require_numbers(columns.class_columns)
     notes = [*table.notes, *table.list_number_notes(columns.class_columns)]
     arrays = {name: table.cells.column(name) for name in columns.text_columns}
