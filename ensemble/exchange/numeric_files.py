@@ -4,12 +4,11 @@ An `.npz` holds arrays (M, N), a table a row an example and member, or a row an 
 columns for each member. Names decide; what was assumed is noted.
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +21,21 @@ from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import STATISTIC_NAMES, has_class_columns, is_number_type
+from ensemble.exchange.files.columns import has_class_columns, is_number_type
 from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
 from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, look_like_probabilities
 from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
+from ensemble.files.columns import (
+    ROW_NUMBERS,
+    NumberColumns,
+    find_role,
+    fold_name,
+    is_ensemble_name,
+    parse_number_columns,
+)
 from ensemble.files.table import (
     CsvLayout,
     Table,
@@ -41,29 +48,27 @@ from ensemble.files.table import (
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader
 
-# The name that is documented first, and others that stand for nothing else.
-NAMES = {
-    **STATISTIC_NAMES,
-    "mean": (*STATISTIC_NAMES["mean"], "prediction", "predictions", "preds", "y_pred"),
-    "target": ("target", "targets", "y_true", "y_test", "y", "label", "labels"),
-    "samples": ("samples",),
-    "quantiles": ("quantiles",),
-    "levels": ("levels", "quantile_levels"),
-    "member": ("member", "model", "seed"),
-    "example": ("example", "example_id", "id", "name", "index"),
-    "group": ("group", "groups", "group_id"),
-}
 SAMPLES_NOTE = "Of samples each member's mean and variance were taken: a normal distribution stands for them."
 TURNED_NOTE = "The arrays were (examples, members): they were turned round."
 POINTS_NOTE = "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
 CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
-# q0.05, quantile_0.05: the level stands in the column's name.
-_QUANTILE_COLUMN = re.compile(r"(?:q|quantile)[_ ]?(0?\.\d{1,6})", re.IGNORECASE)
 _ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
 _CLASSES_REFUSAL = (
     "it holds probabilities or logits of classes, not predicted numbers. Read it with `ensemble "
     "import`, or with ensemble.Predictions.from_files in Python."
 )
+_NOT_ABOVE_0 = (
+    "a standard deviation or variance is not above 0: give one above 0 for each, or none at all where members "
+    "predict a number without its spread."
+)
+_SAME_SPREAD = 0.01  # relative difference of two columns that give the same spread, rounded
+_TO_VARIANCE: dict[str, Callable[[Doubles], Doubles]] = {
+    "std": np.square,
+    "variance": np.asarray,
+    "log variance": np.exp,
+    "log std": lambda values: np.exp(2 * values),
+}
+_MOST_LISTED = 8
 _NO_ROWS = "it has no rows: give one for each example."
 _COLUMNS_HINT = (
     "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
@@ -110,10 +115,7 @@ def read_numeric_file(source: File) -> NumericPredictions:
             archive = held.enter_context(open_archive(file))
             if _has_class_arrays(archive):
                 raise PredictionsError(_CLASSES_REFUSAL)
-            read = _parse_arrays(archive)
-            if name := _find_name("group", archive.array_names):
-                read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
-            return read
+            return _parse_arrays(archive)
         return _parse_table(_read_table(file, parquet=start == b"PAR1"))
 
 
@@ -130,13 +132,13 @@ def is_numeric_file(source: File) -> bool:
             start = _read_start(file)
             if start.startswith(b"PK"):
                 archive = held.enter_context(open_archive(file))
-                return not _has_class_arrays(archive) and _has_number_names(archive.array_names)
+                return not _has_class_arrays(archive) and parse_number_columns(archive.array_names).is_certain
             if start == b"PAR1":
                 table = held.enter_context(open_parquet_table(file))
                 names, texts, labels = _sample_parquet_labels(table)
             else:
                 names, texts, labels = _sample_csv_labels(find_csv_layout(file))
-            return not has_class_columns(names, texts, labels) and _has_number_names(names)
+            return not has_class_columns(names, texts, labels) and parse_number_columns(names).is_certain
     except (PredictionsError, TableError, DamagedFileError, OSError):
         return False
 
@@ -159,7 +161,7 @@ def _has_class_arrays(archive: NpzArchive) -> bool:
 
 
 def _sample_csv_labels(layout: CsvLayout) -> tuple[list[str], set[str], set[str]]:
-    label = _find_name("target", layout.names)
+    label = find_role("label", layout.names)
     cells = layout.list_cells(label) if label else []
     return layout.names, layout.list_text_columns(), set(cells)
 
@@ -167,21 +169,10 @@ def _sample_csv_labels(layout: CsvLayout) -> tuple[list[str], set[str], set[str]
 def _sample_parquet_labels(table: ParquetTable) -> tuple[list[str], set[str], set[str]]:
     schema = table.layout.schema
     texts = {field.name for field in schema if not is_number_type(field.type)}
-    label = _find_name("target", schema.names)
+    label = find_role("label", schema.names)
     batch = next(table.read_batches([label]), None) if label else None
     cells = [] if batch is None else batch.column(0).to_pylist()
     return schema.names, texts, {str(cell) for cell in cells if cell is not None}
-
-
-def _has_number_names(names: Sequence[str]) -> bool:
-    plain = {name.strip().casefold() for name in names}
-    if not _find_name("target", names):
-        return False
-    has_spread = any(_match_member_columns(kind, names) for kind in ("variance", "std"))
-    if has_spread and _match_member_columns("mean", names):
-        return True
-    means = any(re.fullmatch(r"(?:means?|mu)(?:[_ ].+|\d+)?", name) for name in plain)
-    return means or bool(_match_quantile_columns(names) or "samples" in plain or {"quantiles", "levels"} <= plain)
 
 
 def _read_start(file: BoundedReader) -> bytes:
@@ -238,11 +229,7 @@ def build_numeric_predictions(
         assumed.append(POINTS_NOTE)
         return NumericPredictions(points, true, names, tuple(assumed), tuple(example_names))
     if not (np.isfinite(spreads).all() and (spreads > 0).all()):
-        what = "variance" if is_variance else "standard deviation"
-        raise PredictionsError(
-            f"a {what} is not above 0: give one above 0 for each, or none at all where members "
-            "predict a number without its spread."
-        )
+        raise PredictionsError(_NOT_ABOVE_0)
     variances = spreads if is_variance else spreads**2
     mixture = NormalMixture(means, variances)
     return NumericPredictions(mixture, true, names, tuple(assumed), tuple(example_names))
@@ -343,53 +330,82 @@ def _convert_to_doubles(values: Any) -> Doubles:
         raise PredictionsError("means, spreads and targets have to be numbers.") from error
 
 
-def _find_name(kind: str, names: Sequence[str]) -> str | None:
-    folded = {name.strip().casefold(): name for name in reversed(names)}
-    return next((folded[known] for known in NAMES[kind] if known in folded), None)
-
-
 def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
     names = archive.array_names
-    found = {kind: _find_name(kind, names) for kind in NAMES}
-    if not found["target"] or not (found["samples"] or found["mean"] or found["quantiles"]):
+    columns = parse_number_columns(names)
+    keys = columns.keys
+    if "target" not in keys or not ("samples" in keys or "quantiles" in keys or columns.means):
         raise PredictionsError(
             f"its arrays are {', '.join(names) or 'none'}: save mean, std (or variance) and "
             "targets, or quantiles, levels and targets, or samples and targets."
         )
     check_free_memory(4 * sum(archive.array_header(name).nbytes for name in names))
-    targets = archive.load_array(found["target"])
+    targets = archive.load_array(keys["target"])
     member_names = _parse_member_names(archive)
-    if found["samples"]:
-        samples = _convert_to_doubles(archive.load_array(found["samples"]))
+    used, notes = {*keys.values(), "member_names"}, list[str]()
+    if "samples" in keys:
+        samples = _convert_to_doubles(archive.load_array(keys["samples"]))
         if samples.ndim != 3 or samples.shape[1] < 2:
             raise PredictionsError(
                 f"samples are {samples.shape}: give (members, samples, examples), two samples or more."
             )
-        return build_numeric_predictions(
-            samples.mean(axis=1),
-            samples.var(axis=1, ddof=1),
-            targets,
-            is_variance=True,
-            member_names=member_names,
-            notes=[SAMPLES_NOTE],
+        means, variances = samples.mean(axis=1), samples.var(axis=1, ddof=1)
+        read = build_numeric_predictions(
+            means, variances, targets, is_variance=True, member_names=member_names, notes=[SAMPLES_NOTE]
         )
-    if found["quantiles"]:
-        if not found["levels"]:
-            raise PredictionsError("it has quantiles and no levels: save levels beside them.")
-        return build_quantile_predictions(
-            archive.load_array(found["quantiles"]),
-            archive.load_array(found["levels"]),
+    elif "quantiles" in keys:
+        if "levels" not in keys:
+            raise PredictionsError("it has quantiles and no levels: save levels next to them.")
+        read = build_quantile_predictions(
+            archive.load_array(keys["quantiles"]),
+            archive.load_array(keys["levels"]),
             targets,
             member_names=member_names,
         )
-    spread = found["variance"] or found["std"]
-    return build_numeric_predictions(
-        archive.load_array(cast(str, found["mean"])),
-        archive.load_array(spread) if spread else None,
-        targets,
-        is_variance=bool(spread) and spread == found["variance"],
-        member_names=member_names,
-    )
+    else:
+        member, mean = next(iter(columns.means.items()))
+        found = {role: by_member[member] for role, by_member in columns.spreads.items() if member in by_member}
+        used |= {mean, *found.values()}
+        spread = _combine_spreads(
+            {name: _convert_to_doubles(archive.load_array(name)) for name in found.values()}, found
+        )
+        read = build_numeric_predictions(
+            archive.load_array(mean), spread, targets, is_variance=True, member_names=member_names, notes=notes
+        )
+    read = _add_unused_note(read, [name for name in names if name not in used], "array")
+    if name := keys.get("group"):
+        read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
+    return read
+
+
+def _combine_spreads(values: Mapping[str, Doubles], columns: Mapping[str, str]) -> Doubles | None:
+    """The variance that columns of spread give, which have to agree; None without one.
+
+    Args:
+      values: of each column, by its name, of any one shape.
+      columns: the column's name by what it is: "std", "variance", "log variance" or "log std".
+    """
+    with np.errstate(over="ignore"):
+        variances = {name: _TO_VARIANCE[role](values[name]) for role, name in columns.items()}
+    if any(role in columns and (values[columns[role]] < 0).any() for role in ("std", "variance")):
+        raise PredictionsError(_NOT_ABOVE_0)
+    if not variances:
+        return None
+    (first, variance), *others = variances.items()
+    for name, other in others:
+        if variance.shape != other.shape or not np.allclose(variance, other, rtol=_SAME_SPREAD, atol=0.0):
+            raise PredictionsError(f"“{first:.60}” and “{name:.60}” contradict each other: keep one of them.")
+    return variance
+
+
+def _add_unused_note(read: NumericPredictions, names: Sequence[str], what: str) -> NumericPredictions:
+    shown = [name for name in names if fold_name(name) not in ROW_NUMBERS]
+    if not shown:
+        return read
+    listing = ", ".join(f"“{name:.40}”" for name in shown[:_MOST_LISTED])
+    more = f" and {len(shown) - _MOST_LISTED} more" if len(shown) > _MOST_LISTED else ""
+    note = f"{what.capitalize()}s that were not used: {listing}{more}."
+    return replace(read, notes=(*read.notes, note))
 
 
 def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
@@ -405,9 +421,7 @@ def _read_table(file: BoundedReader, parquet: bool) -> Table:
             check_distinct_columns(names)
             if has_class_columns(*_sample_parquet_labels(table)):
                 raise PredictionsError(_CLASSES_REFUSAL)
-            known = [name for kind in NAMES if (name := _find_name(kind, names))]
-            wanted = dict.fromkeys([*table.list_flat_columns(), *known])
-            return Table(table.read_columns(list(wanted)))
+            return Table(table.read_columns(table.list_flat_columns()))
     layout = find_csv_layout(file)
     if has_class_columns(*_sample_csv_labels(layout)):
         raise PredictionsError(_CLASSES_REFUSAL)
@@ -415,109 +429,140 @@ def _read_table(file: BoundedReader, parquet: bool) -> Table:
 
 
 def _parse_table(table: Table) -> NumericPredictions:
-    names = table.names
     if not table.rows:
         raise PredictionsError(_NO_ROWS)
-    if not (target := _find_name("target", names)):
+    columns = parse_number_columns(table.names)
+    if "target" not in columns.keys:
         raise PredictionsError(f"it has no column of targets: {_COLUMNS_HINT}.")
-    member = _find_name("member", names)
-    quantiles = _match_quantile_columns(names)
-    if quantiles or (member and _find_name("mean", names)):
-        return _parse_long_table(table, member, target, quantiles)
-    return _parse_wide_table(table, target)
-
-
-def _parse_wide_table(table: Table, target: str) -> NumericPredictions:
-    columns = {kind: _match_member_columns(kind, table.names) for kind in ("mean", "variance", "std")}
-    spread = "variance" if columns["variance"] else "std"
-    members = list(columns["mean"])
-    example = _find_name("example", table.names)
-    has_spread = bool(columns["variance"] or columns["std"])
-    if not members or (has_spread and sorted(columns[spread]) != sorted(members)):
+    if "split" in columns.keys and len(splits := set(_read_texts(table, columns.keys["split"]))) > 1:
+        first, second = sorted(splits)[:2]
+        raise PredictionsError(
+            f"its rows belong to {len(splits)} splits (“{first:.40}”, “{second:.40}”): give the rows of one."
+        )
+    notes, is_long = list(table.notes), "member" in columns.keys
+    if columns.ensemble:
+        listing = ", ".join(f"“{name:.40}”" for name in columns.ensemble)
+        notes.append(f"The ensemble's own prediction is no member: {listing} left out.")
+    members = [""] if is_long or columns.quantiles or columns.samples else list(columns.means)
+    spreads = [{role: found[m] for role, found in columns.spreads.items() if m in found} for m in members]
+    spread_of = {member for by_member in columns.spreads.values() for member in by_member}
+    has_means = bool(members) and set(members) <= set(columns.means) and spread_of <= set(columns.means)
+    if not (columns.quantiles or columns.samples) and not (has_means and len({tuple(each) for each in spreads}) == 1):
         raise PredictionsError(
             f"its columns {', '.join(table.names[:8])} have no mean and spread for each member: {_COLUMNS_HINT}."
         )
-    read = build_numeric_predictions(
-        np.stack([_read_numbers(table, columns["mean"][name]) for name in members]),
-        np.stack([_read_numbers(table, columns[spread][name]) for name in members]) if has_spread else None,
-        _read_numbers(table, target),
-        is_variance=spread == "variance",
-        member_names=[f"member {name}" if name.isdigit() else name for name in members],
-        notes=table.notes,
-        example_names=_read_texts(table, example) if example else (),
-    )
-    return _add_group_column(read, table, slice(None))
-
-
-def _add_group_column(read: NumericPredictions, table: Table, rows: slice | NDArray[np.intp]) -> NumericPredictions:
-    name = _find_name("group", table.names)
-    if not name:
+    numbers = [*columns.quantiles.values(), *columns.samples]
+    if not numbers:
+        numbers = [columns.means[member] for member in members] + [name for each in spreads for name in each.values()]
+    target = columns.keys["target"]
+    values = {name: _read_numbers(table, name) for name in (target, *numbers)}
+    notes += table.list_number_notes([name for name in values if is_text_type(table.cells.column(name).type)])
+    names, rows, examples, more = _order_rows(table, columns, values[target], members)
+    notes += more
+    true = values[target][rows[0]]
+    common: dict[str, Any] = {"member_names": names, "example_names": examples}
+    if columns.quantiles:
+        stacked = np.stack([[values[name][each] for name in columns.quantiles.values()] for each in rows])
+        read = build_quantile_predictions(stacked, list(columns.quantiles), true, notes=notes, **common)
+    elif columns.samples:
+        drawn = np.stack([[values[name][each] for name in columns.samples] for each in rows])
+        notes.append(SAMPLES_NOTE)
+        means, variances = drawn.mean(axis=1), drawn.var(axis=1, ddof=1)
+        read = build_numeric_predictions(means, variances, true, is_variance=True, notes=notes, **common)
+    else:
+        places = members if not is_long else [""] * len(rows)
+        means = np.stack([values[columns.means[m]][each] for m, each in zip(places, rows, strict=True)])
+        variances = _combine_member_spreads(values, columns, places, rows)
+        read = build_numeric_predictions(means, variances, true, is_variance=True, notes=notes, **common)
+    used = {
+        *numbers,
+        target,
+        *columns.ensemble,
+        *(columns.keys[key] for key in ("member", "group") if key in columns.keys),
+    }
+    used |= {columns.keys[key] for key in ("example", "weak example") if key in columns.keys and examples}
+    read = _add_unused_note(read, [name for name in table.names if name not in used], "column")
+    if columns.bounds and not columns.quantiles:
+        listing = " and ".join(f"“{name:.40}”" for name in columns.bounds[:2])
+        note = f"The level of the bounds {listing} is not known: call them q0.05 and q0.95 if they are such quantiles."
+        read = replace(read, notes=(*read.notes, note))
+    if not (group := columns.keys.get("group")):
         return read
-    return add_groups(read, np.asarray(_read_texts(table, name))[rows], f"`{name:.40}`")
+    return add_groups(read, np.asarray(_read_texts(table, group))[rows[0]], f"`{group:.40}`")
 
 
-def _match_member_columns(kind: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The columns of each member by the member's name; "1" of one that has no further word."""
-    # Without a sign between, only a number follows: a column "location" is no mean of a member.
-    pattern = re.compile(rf"(?:{'|'.join(NAMES[kind])})(?:[_ ](.+)|(\d+))?", re.IGNORECASE)
-    matches = {name: pattern.fullmatch(name.strip()) for name in names}
-    return {(match[1] or match[2] or "1"): name for name, match in matches.items() if match}
+def _combine_member_spreads(
+    values: Mapping[str, Doubles], columns: NumberColumns, members: Sequence[str], rows: Sequence[NDArray[np.intp]]
+) -> Doubles | None:
+    """The variances (M, N) of the members; None where they give no spread."""
+    each = []
+    for member, places in zip(members, rows, strict=True):
+        found = {role: by_member[member] for role, by_member in columns.spreads.items() if member in by_member}
+        each.append(_combine_spreads({name: values[name][places] for name in found.values()}, found))
+    given = [variance for variance in each if variance is not None]
+    return np.stack(given) if given else None
 
 
-def _match_quantile_columns(names: Sequence[str]) -> Mapping[float, str]:
-    matches = {name: _QUANTILE_COLUMN.fullmatch(name.strip()) for name in names}
-    return dict(sorted((float(match[1]), name) for name, match in matches.items() if match))
-
-
-def _parse_long_table(
-    table: Table, member: str | None, target: str, quantiles: Mapping[float, str]
-) -> NumericPredictions:
-    """A row an example and member; without a column of members all are of one."""
-    names, notes = table.names, table.notes
-    texts = _read_texts(table, member) if member else ["1"] * table.rows
-    who = np.asarray(texts, object)
-    members = list(dict.fromkeys(who))
-    rows = [np.flatnonzero(who == name) for name in members]
-    example_names: Sequence[str] = ()
-    if example := _find_name("example", names):
-        which = np.asarray(_read_texts(table, example), object)
+def _order_rows(
+    table: Table, columns: NumberColumns, targets: Doubles, members: Sequence[str]
+) -> tuple[list[str], list[NDArray[np.intp]], Sequence[str], list[str]]:
+    """The members' names, the rows of each in the order of the examples, the examples' names, and what was assumed."""
+    example = columns.keys.get("example") or columns.keys.get("weak example")
+    which = np.asarray(_read_texts(table, example), object) if example else None
+    if "member" not in columns.keys:
+        every = np.arange(table.rows)
+        names = [f"member {name}" if name.isdigit() else name or "member 1" for name in members]
+        if which is not None and _find_repeated(which) is not None:
+            if "example" in columns.keys:
+                raise PredictionsError(_describe_repeated_example(which, ""))
+            which = None
+        return names, [every] * max(1, len(members)), () if which is None else list(which), []
+    who = np.asarray(_read_texts(table, columns.keys["member"]), object)
+    labels, notes = list(dict.fromkeys(who)), list[str]()
+    if own := [name for name in labels if is_ensemble_name(name)] if len(labels) > 1 else []:
+        labels = [name for name in labels if name not in own]
+        notes.append(f"The ensemble's own prediction is no member: rows of “{own[0]:.40}” are left out.")
+    if len(labels) > MOST_MEMBERS:
+        raise PredictionsError(
+            f"it holds {len(labels):,} members, and at most {MOST_MEMBERS:,} are taken: choose among them."
+        )
+    codes = {name: code for code, name in enumerate(labels)}
+    member_of = np.array([codes.get(name, len(labels)) for name in who])
+    order = np.argsort(member_of, kind="stable")
+    rows = np.split(order, np.searchsorted(member_of[order], np.arange(1, len(labels) + 1)))[: len(labels)]
+    examples: Sequence[str] = ()
+    if which is not None:
+        for name, each in zip(labels, rows, strict=True):
+            if _find_repeated(which[each]) is not None:
+                raise PredictionsError(_describe_repeated_example(which[each], name))
         places = {name: place for place, name in enumerate(which[rows[0]])}
         rows = [each[np.argsort([places.get(name, 0) for name in which[each]], kind="stable")] for each in rows]
         if any(list(which[each]) != list(which[rows[0]]) for each in rows):
             raise PredictionsError("its members do not have the same examples, each once.")
-        example_names = list(which[rows[0]])
-    elif len(members) > 1:
-        notes = [*notes, _ORDER_NOTE]
+        examples = list(which[rows[0]])
+    elif len(labels) > 1:
+        notes.append(_ORDER_NOTE)
         if len({len(each) for each in rows}) > 1:
             raise PredictionsError("its members do not have as many rows each: add a column example.")
-    true = _read_numbers(table, target)
-    if any(not np.array_equal(true[each], true[rows[0]]) for each in rows):
+    if any(not np.array_equal(targets[each], targets[rows[0]]) for each in rows):
         raise PredictionsError("an example's target is not the same in the rows of all members.")
-    member_names = [f"member {name}" if str(name).isdigit() else str(name) for name in members]
-    if quantiles:
-        columns = [_read_numbers(table, name) for name in quantiles.values()]
-        read = build_quantile_predictions(
-            np.stack([[column[each] for column in columns] for each in rows]),
-            list(quantiles),
-            true[rows[0]],
-            member_names=member_names,
-            notes=notes,
-            example_names=example_names,
-        )
-        return _add_group_column(read, table, rows[0])
-    spread = _find_name("variance", names) or _find_name("std", names)
-    means = _read_numbers(table, cast(str, _find_name("mean", names)))
-    spreads = _read_numbers(table, spread) if spread else None
-    read = build_numeric_predictions(
-        np.stack([means[each] for each in rows]),
-        None if spreads is None else np.stack([spreads[each] for each in rows]),
-        true[rows[0]],
-        is_variance=bool(spread) and spread == _find_name("variance", names),
-        member_names=member_names,
-        notes=notes,
-        example_names=example_names,
-    )
-    return _add_group_column(read, table, rows[0])
+    names = [f"member {name}" if str(name).isdigit() else str(name) for name in labels]
+    return names, rows, examples, notes
+
+
+def _find_repeated(names: NDArray[np.object_]) -> str | None:
+    """A name that is there twice; None if none is."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return str(name)
+        seen.add(name)
+    return None
+
+
+def _describe_repeated_example(names: NDArray[np.object_], member: str) -> str:
+    of_member = f" of the member “{member:.40}”" if member else ""
+    return f"it has two rows of the example “{_find_repeated(names):.40}”{of_member}: keep one of them."
 
 
 def _read_texts(table: Table, name: str) -> list[str]:

@@ -153,7 +153,7 @@ def test_one_member_without_a_name_is_a_table_of_three_columns(tmp_path: Path) -
         ({"quantiles": QUANTILES, "levels": [0.6, 0.7, 0.8], "targets": TARGETS}, "on both sides"),
         ({"mean": MEAN[:, :9], "std": STD[:, :9], "targets": TARGETS}, "60 targets, and means are"),
         ({"mean": MEAN, "std": STD[:2], "targets": TARGETS}, "differ"),
-        ({"mean": MEAN, "std": STD * 0, "targets": TARGETS}, "deviation is not above 0"),
+        ({"mean": MEAN, "std": STD * 0, "targets": TARGETS}, "deviation or variance is not above 0"),
         ({"mean": MEAN * np.nan, "std": STD, "targets": TARGETS}, "not a finite number"),
         ({"mean": np.full((3, 60), "x"), "std": STD, "targets": TARGETS}, "have to be numbers"),
         ({"samples": MEAN, "targets": TARGETS}, "give \\(members, samples, examples\\)"),
@@ -406,3 +406,96 @@ def test_a_column_of_groups_is_read_reported_and_kept(tmp_path: Path, form: str)
         assert coverage.low == pytest.approx(told["coverage"][-2]["low"])
     with pytest.raises(PredictionsError, match="give one group each"):
         ensemble.judge_numbers(MEAN, TARGETS, std=STD, groups=groups[:5])
+
+
+def write_columns(path: Path, **columns: Any) -> Path:
+    pd.DataFrame(columns).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "spread"),
+    [
+        ({"y_true": TARGETS, "y_pred": MEAN[0], "y_pred_std": STD[0]}, True),
+        ({"y_true": TARGETS, "y_pred": MEAN[0], "y_std": STD[0]}, True),
+        ({"actual": TARGETS, "pred_mean": MEAN[0], "pred_std": STD[0]}, True),
+        ({"target": TARGETS, "mean": MEAN[0], "std_dev": STD[0]}, True),
+        ({"target": TARGETS, "mu": MEAN[0], "log_var": 2 * np.log(STD[0])}, True),
+        ({"target": TARGETS, "mu": MEAN[0], "logvar": 2 * np.log(STD[0])}, True),
+        ({"target": TARGETS, "mu": MEAN[0], "log_sigma": np.log(STD[0])}, True),
+        ({"target": TARGETS, "mean": MEAN[0], "std": STD[0], "var": STD[0] ** 2}, True),
+        ({"y": TARGETS, "prediction": MEAN[0], "lower": MEAN[0] - 1, "upper": MEAN[0] + 1}, False),
+        ({"y": TARGETS, "mean": MEAN[0], "mean_se": STD[0], "mean_ci_lower": MEAN[0] - 1}, False),
+        ({"y": TARGETS, "yhat": MEAN[0], "abs_error": abs(MEAN[0] - TARGETS)}, False),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, dict) else "",
+)
+def test_one_member_is_read_with_its_spread_whatever_it_is_called(
+    tmp_path: Path, columns: dict[str, Any], spread: bool
+) -> None:
+    numbers = read_numeric_file(write_columns(tmp_path / "a.csv", **columns))
+    assert len(numbers.member_names) == 1
+    np.testing.assert_allclose(numbers.mixture.compute_mean(), MEAN[0])
+    if spread:
+        np.testing.assert_allclose(numbers.mixture.compute_variance(), STD[0] ** 2)
+        assert numbers.notes == ()
+    else:
+        (listing,) = [note for note in numbers.notes if note.startswith("Columns that were not used: ")]
+        assert [f"“{name}”" for name in list(columns)[2:]] == listing.partition(": ")[2].removesuffix(".").split(", ")
+
+
+def test_the_ensemble_is_no_member_of_itself(tmp_path: Path) -> None:
+    wide = {
+        f"{kind}_{name}": values
+        for name in ("1", "2", "ensemble")
+        for kind, values in (("mean", MEAN[0]), ("std", STD[0]))
+    }
+    for columns in (wide, {**{f"pred_{n}": MEAN[n] for n in range(2)}, "mean": MEAN[0], "std": STD[0]}):
+        numbers = read_numeric_file(write_columns(tmp_path / "a.csv", target=TARGETS, **columns))
+        assert len(numbers.member_names) == 2
+        assert any(note.startswith("The ensemble's own prediction is no member: “mean") for note in numbers.notes)
+    path = tmp_path / "long.csv"
+    write_long_table(path)
+    path.write_text(path.read_text().replace("m1,", "Ensemble,"))
+    numbers = read_numeric_file(path)
+    assert sorted(numbers.member_names) == ["m0", "m2"]
+    assert "The ensemble's own prediction is no member: rows of “Ensemble” are left out." in numbers.notes
+
+
+@pytest.mark.parametrize(
+    "levels", [("q0.1", "q0.5", "q0.9"), ("0.1", "0.5", "0.9"), ("p10", "p50", "p90"), ("q10", "q50", "q90")]
+)
+def test_levels_of_quantiles_are_read_from_the_names_of_columns(tmp_path: Path, levels: tuple[str, ...]) -> None:
+    columns = dict(zip(levels, QUANTILES[0], strict=True))
+    numbers = read_numeric_file(write_columns(tmp_path / "a.csv", item_id="a", mean=MEAN[0], target=TARGETS, **columns))
+    assert isinstance(numbers.mixture, QuantileEnsemble)
+    assert numbers.mixture.levels.tolist() == LEVELS.tolist()
+    assert numbers.notes == ("Columns that were not used: “item_id”, “mean”.",)
+
+
+def test_samples_in_columns_are_read(tmp_path: Path) -> None:
+    drawn = RNG.normal(MEAN[0], STD[0], (12, 60))
+    columns = {f"sample_{number}": values for number, values in enumerate(drawn)}
+    numbers = read_numeric_file(write_columns(tmp_path / "a.csv", target=TARGETS, **columns))
+    np.testing.assert_allclose(numbers.mixture.compute_mean(), drawn.mean(axis=0))
+    np.testing.assert_allclose(numbers.mixture.compute_variance(), drawn.var(axis=0, ddof=1))
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"mean": MEAN[0], "std": STD[0], "var": STD[0]}, "“std” and “var” contradict each other"),
+        ({"mean": MEAN[0], "id": ["a"] * 60}, "two rows of the example “a”"),
+        ({"mean": MEAN[0], "split": ["test", "val"] * 30}, "its rows belong to 2 splits"),
+    ],
+)
+def test_contradictions_of_columns_are_refused(tmp_path: Path, columns: dict[str, Any], why: str) -> None:
+    with pytest.raises(PredictionsError, match=why):
+        read_numeric_file(write_columns(tmp_path / "a.csv", target=TARGETS, **columns))
+
+
+def test_an_example_twice_within_a_member_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("member,example,target,mean\nm,a,1,1\nm,b,1,1\nn,a,1,1\nn,a,1,1\n")
+    with pytest.raises(PredictionsError, match="two rows of the example “a” of the member “n”: keep one"):
+        read_numeric_file(path)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.labels import BOOLEAN_LABELS
 from ensemble.exchange.checks.names import sanitize_name
-from ensemble.exchange.files.columns import CONFIDENCE_NAMES, TableColumns
+from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.row_keys import Texts, encode_texts
+from ensemble.files.columns import ROLE_NAMES
 
 _SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
 _MOST_SINGLE_TRIES = 64  # columns of which each is left out in turn
@@ -99,7 +100,7 @@ def resolve_single_column(
     column = columns.class_columns[0]
     label_texts = texts.get(columns.key_columns.get("label", ""))
     suffix = column.strip().partition("_")[2]
-    if column.strip().lower() in CONFIDENCE_NAMES:
+    if column.strip().lower() in ROLE_NAMES["confidence"]:
         suffix = ""
     if "prediction" in columns.key_columns and columns.kind == "probabilities":
         return _resolve_by_prediction(columns, values, texts)

@@ -11,62 +11,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ensemble.errors import PredictionsError
+from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS, fold_name, is_statistic_name
 from ensemble.files.table import check_distinct_columns, is_plain_number
 
-# What a column is, by the names that people give it; the first is the one that is documented.
-KEY_NAMES = {
-    "example": ("example", "example_id", "id", "sample_id", "sample", "image_id", "uid", "case_id"),
-    "member": ("member", "model", "member_id", "model_id", "network", "estimator", "learner"),
-    "epoch": ("epoch",),
-    "label": (
-        "label",
-        "labels",
-        "y_true",
-        "target",
-        "true_label",
-        "ground_truth",
-        "groundtruth",
-        "true_class",
-        "y_test",
-        "class",
-        "targets",
-        "truth",
-        "label_id",
-        "gt",
-        "y",
-    ),
-    "split": ("split",),
-    "group": ("group", "groups", "group_id", "writer_id", "patient_id", "video_id"),
-}
-# Columns that may name examples, where there is none of those above and no name is there twice.
-WEAK_EXAMPLE_NAMES = (
-    *("filename", "file_name", "file", "filepath", "file_path", "path"),
-    *("image", "image_path", "img", "name", "url"),
-)
-# Columns that tell members apart, alone or beside `member`, where each has all examples; and else
-# say something of the examples. They are never classes.
-_MEMBER_PARTS = (
-    *("seed", "random_seed", "random_state", "fold", "cv_fold", "run", "run_id"),
-    *("replicate", "repeat", "trial", "checkpoint"),
-)
-# Columns of a number's mean and spread, by the names that people give them.
-STATISTIC_NAMES = {
-    "mean": ("mean", "means", "mu", "loc"),
-    "variance": ("variance", "variances", "var", "sigma2"),
-    "std": ("std", "stds", "stddev", "sd", "sigma", "scale"),
-}
-# A table's own numbers of its rows, of which nothing need be said.
-ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
-_PREDICTION_NAMES = (
-    *("prediction", "predicted", "pred", "y_pred", "predicted_class", "predicted_label"),
-    *("pred_class", "pred_label", "y_hat", "yhat"),
-)
-CONFIDENCE_NAMES = (
-    *("confidence", "conf", "p_max", "prob_max", "max_p", "max_prob", "max_probability"),
-    *("probability_max", "p_pred", "prob_pred", "predicted_probability"),
-)
+KEY_NAMES = {key: ROLE_NAMES[key] for key in ("example", "member", "epoch", "label", "split", "group")}
 # What stands beside the classes and is none.
-_IGNORED_COLUMNS = ROW_NUMBERS | set(_PREDICTION_NAMES) | set(CONFIDENCE_NAMES) | {"correct", "index", "row"}
+_IGNORED_COLUMNS = ROW_NUMBERS | {*ROLE_NAMES["prediction"], *ROLE_NAMES["confidence"], "correct", "index", "row"}
 _PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
 _PREFIXES = {
     "probabilities": re.compile(rf"{_PROBABILITY_PREFIX}[_ ]?(\d+)|{_PROBABILITY_PREFIX}_(.+)"),
@@ -136,12 +86,12 @@ def parse_table_columns(
         raise PredictionsError(_describe_missing_classes(keys, targets))
     parts, attributes, ignored = [], [], []
     for column in rest:
-        word = _fold_name(column)
+        word = fold_name(column)
         if column in class_columns:
             continue
         if word in _IGNORED_COLUMNS:
             ignored.append(column)
-        elif word in _MEMBER_PARTS:
+        elif word in ROLE_NAMES["member part"]:
             parts.append(column)
         else:
             attributes.append(column)
@@ -177,17 +127,13 @@ def has_class_columns(columns: Sequence[str], text_columns: Collection[str], lab
     if not known or not classes:
         return False
     if len(classes) == 1:
-        return _fold_name(classes[0]) in _SINGLE_COLUMNS and len(known) <= 2 and (known <= {"0", "1"} or not numbers)
+        return fold_name(classes[0]) in _SINGLE_COLUMNS and len(known) <= 2 and (known <= {"0", "1"} or not numbers)
     prefixed = any(_match_prefixed_columns(columns, pattern, text_columns) for pattern in _PREFIXES.values())
     if prefixed and not numbers:
         return True
     names = set(found.class_names or map(str, range(len(classes))))
     positions = {str(place) for place in range(len(classes) + 1)}  # counted from 0 or from 1
     return known <= names or (prefixed and known <= positions)
-
-
-def is_statistic_name(column: str) -> bool:
-    return any(_fold_name(column) in names for names in STATISTIC_NAMES.values())
 
 
 def is_number_type(kind: pa.DataType) -> bool:
@@ -211,16 +157,16 @@ def _find_class_columns(
         column
         for column in rest
         if column not in text_columns
-        and _fold_name(column) not in {*_IGNORED_COLUMNS, *_MEMBER_PARTS}
-        and not any(_fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
+        and fold_name(column) not in {*_IGNORED_COLUMNS, *ROLE_NAMES["member part"]}
+        and not any(fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
     )
     letters = len(named) > 2 and all(len(column.strip()) == 1 for column in named)
     for candidate in () if letters else rest:  # a class of letters is called p too
-        if (word := _fold_name(candidate)) in _SINGLE_COLUMNS:
+        if (word := fold_name(candidate)) in _SINGLE_COLUMNS:
             return _SINGLE_COLUMNS[word], (candidate,), None
     if len(named) >= 2:
         return "probabilities", named, tuple(map(str.strip, named))
-    confidence = [column for column in rest if _fold_name(column) in CONFIDENCE_NAMES]
+    confidence = [column for column in rest if fold_name(column) in ROLE_NAMES["confidence"]]
     if confidence and "prediction" in keys:
         return "probabilities", (confidence[0],), None
     return "probabilities", (), None
@@ -228,11 +174,11 @@ def _find_class_columns(
 
 def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
     key_columns: dict[str, str] = {}
-    names = {**KEY_NAMES, "prediction": _PREDICTION_NAMES}
+    names = {**KEY_NAMES, "prediction": ROLE_NAMES["prediction"]}
     for key, aliases in names.items():
         for name in aliases:
             for column in columns:
-                if key not in key_columns and _fold_name(column) == name:
+                if key not in key_columns and fold_name(column) == name:
                     key_columns[key] = column
     return key_columns
 
@@ -275,7 +221,3 @@ def _describe_missing_classes(keys: dict[str, str], targets: bool) -> str:
             f"(“{keys['prediction']:.60}”): give the probability of each class, and {_CLASSES_HINT}."
         )
     return f"it has no columns of classes: {_CLASSES_HINT}."
-
-
-def _fold_name(column: str) -> str:
-    return column.strip().lower()

@@ -6,8 +6,9 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.example_details import ExampleDetails, clean_details
 from ensemble.exchange.checks.limits import MOST_EXAMPLES
-from ensemble.exchange.files.columns import ROW_NUMBERS, WEAK_EXAMPLE_NAMES, TableColumns
+from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_texts
+from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS
 
 
 def collect_details(
@@ -46,7 +47,7 @@ def collect_details(
     if not names or _are_counted(names):
         names = ()
         for column in list(kept):
-            if column.strip().lower() in WEAK_EXAMPLE_NAMES and len(set(kept[column])) == examples:
+            if column.strip().lower() in ROLE_NAMES["weak example"] and len(set(kept[column])) == examples:
                 names = kept.pop(column)
                 break
     details, left_out = clean_details(names, kept)

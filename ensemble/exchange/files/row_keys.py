@@ -12,7 +12,8 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.labels import check_labels_are_classes
 from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EPOCHS, MOST_EXAMPLES, MOST_MEMBERS
 from ensemble.exchange.checks.names import sanitize_name
-from ensemble.exchange.files.columns import WEAK_EXAMPLE_NAMES, TableColumns
+from ensemble.exchange.files.columns import TableColumns
+from ensemble.files.columns import ROLE_NAMES
 
 Codes = NDArray[np.int64]
 Texts = Mapping[str, pa.ChunkedArray]
@@ -178,7 +179,7 @@ def _find_weak_examples(
     every = series
     for codes, _ in parts.values():
         every = _compress_codes(every, codes)
-    for name in WEAK_EXAMPLE_NAMES:
+    for name in ROLE_NAMES["weak example"]:
         for column in attributes:
             if column.strip().lower() != name or texts[column].null_count:
                 continue

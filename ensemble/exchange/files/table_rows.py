@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.names import check_distinct_names, sanitize_name
 from ensemble.exchange.files.class_columns import check_predictions, resolve_single_column, select_class_columns
-from ensemble.exchange.files.columns import TableColumns, is_statistic_name
+from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
+from ensemble.files.columns import is_statistic_name
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 
 
