@@ -10,7 +10,7 @@ import pytest
 import ensemble
 from ensemble import exchange, runs
 from ensemble.errors import PredictionsError
-from tests.exchange.given import LABELS, PROBABILITIES, C, M, N
+from tests.exchange.given import LABELS, PROBABILITIES, C, M, N, csv_of, rows_of
 
 NAMES = ("ant", "bee", "cat", "dog")
 
@@ -234,3 +234,46 @@ def test_names_go_into_a_run_and_out_again(tmp_path: Path) -> None:
     again = exchange.read_prediction_files([tmp_path / "out.npz"])
     assert again.details == test.details
     assert again.notes == ()
+
+
+def test_columns_with_the_largest_first_are_put_in_order_or_refused(tmp_path: Path) -> None:
+    order = np.argsort(-PROBABILITIES[0], axis=1)
+    largest = np.take_along_axis(PROBABILITIES[0], order, axis=1)
+    frame = pd.DataFrame({"label": LABELS, **{f"p_{n}": largest[:, n] for n in range(C)}})
+    path = tmp_path / "a.csv"
+    frame.to_csv(path, index=False)
+    with pytest.raises(PredictionsError, match="sorted by size, not by class"):
+        exchange.read_prediction_files([path])
+    frame.assign(**{f"index_{n}": order[:, n] for n in range(C)}).to_csv(path, index=False)
+    found = exchange.read_prediction_files([path])
+    np.testing.assert_allclose(found.probabilities[0, 0], PROBABILITIES[0], rtol=1e-6)
+    assert "Rows have the largest first: they were put in the classes' order by “index_0” to “index_3”." in found.notes
+
+
+def test_a_logit_called_max_is_no_class(tmp_path: Path) -> None:
+    names = ("ant", "bee", "cat", "dog")
+    logits = pd.DataFrame(np.log(PROBABILITIES[0]), columns=[f"logit_{name}" for name in names])
+    path = tmp_path / "a.csv"
+    logits.assign(logit_max=logits.max(axis=1), label=[names[n] for n in LABELS]).to_csv(path, index=False)
+    found = exchange.read_prediction_files([path])
+    assert found.class_names == names
+    assert "Columns that are no classes, as no label has their name: “logit_max”." in found.notes
+
+
+def test_rows_of_the_ensemble_are_no_member(tmp_path: Path) -> None:
+    rows = [[row[0], ("a", "b", "Ensemble")[row[1]], *row[2:]] for row in rows_of(PROBABILITIES[:3], LABELS)]
+    path = tmp_path / "a.csv"
+    path.write_text(csv_of(["example", "member", "label", *(f"p_{c}" for c in range(C))], rows))
+    found = exchange.read_prediction_files([path])
+    assert found.member_names == ("a", "b")
+    assert "The ensemble's own prediction is no member: rows of “Ensemble” are left out." in found.notes
+
+
+def test_shares_that_sum_to_nothing_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    np.savez(path, predictions=1 / (1 + np.exp(-RNG_LOGITS)), labels=LABELS)
+    with pytest.raises(PredictionsError, match="as sigmoids of classes"):
+        exchange.read_prediction_files([path])
+
+
+RNG_LOGITS = np.random.default_rng(3).normal(0, 3, (2, len(LABELS), C))

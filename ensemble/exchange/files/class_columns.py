@@ -1,5 +1,6 @@
 """Which columns of a table are the classes', by what its rows say; one column of two classes."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,10 @@ from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.row_keys import Texts, encode_texts
 from ensemble.files.columns import ROLE_NAMES
 
+_NOT_CLASSES = {"max", "margin", "min", "mean", "std", "sum", "norm", "entropy", "energy", "gap", "temperature"}
+_PLACE_COLUMN = re.compile(r"(?:index|idx|class|label|top|pred|class_id|class_index)[_ ]?(\d+)")  # of sorted columns
+_FEWEST_SORTED_ROWS = 10  # in which columns that only happen to be sorted are not to be feared
+_SORTED_SHARE = 0.99
 _SUM_TOLERANCE = 0.05  # of a row that is meant to be a distribution, however it was rounded
 _MOST_SINGLE_TRIES = 64  # columns of which each is left out in turn
 HALF = 0.5
@@ -36,9 +41,21 @@ def select_class_columns(
       to be said.
     """
     count = values.shape[1]
+    labels = set(_list_distinct_texts(texts.get(columns.key_columns.get("label", ""))))
+    if columns.kind == "logits" and columns.class_names is not None and count > 2:
+        words = [name.strip().lower() for name in columns.class_names]
+        kept = [
+            place
+            for place, word in enumerate(words)
+            if word not in _NOT_CLASSES or columns.class_names[place] in labels
+        ]
+        if 2 <= len(kept) < count:
+            aside = {column: values[:, n] for n, column in enumerate(columns.class_columns) if n not in kept}
+            listing = ", ".join(f"“{column:.40}”" for column in aside)
+            note = f"Columns that are no classes, as no label has their name: {listing}."
+            return _keep_class_columns(columns, kept), values[:, kept], aside, [note]
     if columns.kind != "probabilities" or count < 3 or _are_distributions(values):
         return columns, values, {}, []
-    labels = set(_list_distinct_texts(texts.get(columns.key_columns.get("label", ""))))
     free = [
         place
         for place, column in enumerate(columns.class_columns)
@@ -52,6 +69,47 @@ def select_class_columns(
             notes = [f"Columns that are no classes, as rows sum to 1 without them: {listing}."]
             return _keep_class_columns(columns, kept), values[:, kept], aside, notes
     return columns, values, {}, []
+
+
+def order_sorted_columns(
+    columns: TableColumns, values: NDArray[Any], texts: Texts
+) -> tuple[NDArray[Any], tuple[str, ...], list[str]]:
+    """The classes' numbers (R, C) in the classes' order, where a table has the largest first.
+
+    Columns index_0, index_1 … say which class each number is of.
+
+    Returns:
+      The numbers, the columns that say it, and what is to be said.
+
+    Raises:
+      PredictionsError: in nearly every row the largest comes first and nothing says of which class it is.
+    """
+    count = values.shape[1]
+    if columns.class_names is not None or count < 3 or len(values) < _FEWEST_SORTED_ROWS:
+        return values, (), []
+    if (np.diff(values, axis=1) <= 0).all(axis=1).mean() < _SORTED_SHARE:
+        return values, (), []
+    named = {
+        int(match[1]): column
+        for column in columns.attributes
+        if (match := _PLACE_COLUMN.fullmatch(column.strip().lower()))
+    }
+    if sorted(named) in (list(range(count)), list(range(1, count + 1))):
+        found = tuple(named[number] for number in sorted(named))
+        places = np.empty(values.shape, np.int64)
+        for n, column in enumerate(found):
+            codes, distinct = _encode_texts(texts[column])
+            numbers = np.array([int(text) if text.isdigit() and len(text) < 9 else -1 for text in distinct])
+            places[:, n] = numbers[codes]
+        if (np.sort(places, axis=1) == np.arange(count)).all():
+            ordered = np.empty_like(values)
+            np.put_along_axis(ordered, places, values, axis=1)
+            note = f"Rows have the largest first: they were put in the classes' order by “{found[0]}” to “{found[-1]}”."
+            return ordered, found, [note]
+    raise PredictionsError(
+        f"in nearly every row “{columns.class_columns[0]:.40}” is the largest and “{columns.class_columns[-1]:.40}” "
+        "the smallest: the columns seem to be sorted by size, not by class. Give each class one column, p_0, p_1 …."
+    )
 
 
 def check_predictions(columns: TableColumns, values: NDArray[Any], texts: Texts, names: tuple[str, ...]) -> list[str]:

@@ -108,6 +108,11 @@ def _find_output_kind(archive: NpzArchive, array_names: dict[str, str], notes: l
             "these names, np.savez(file, probabilities=…, labels=…)."
         )
     kind = "probabilities" if look_like_probabilities(archive, name) else "logits"
+    if kind == "logits" and _are_all_shares(archive, name):
+        raise PredictionsError(
+            f"all numbers of `{name}` lie between 0 and 1 and its rows do not sum to 1, as sigmoids of classes that do "
+            "not exclude each other: save `probabilities` that sum to 1, or the numbers before the sigmoid as `logits`."
+        )
     array_names[kind] = name
     notes.append(f"`{name}` was read as `{kind}`, which its numbers are.")
     return kind
@@ -129,6 +134,12 @@ def look_like_probabilities(archive: NpzArchive, name: str) -> bool:
     sums = block.sum(axis=1)
     near = (np.abs(sums - 1) <= 0.05) | (np.abs(sums - 100) <= 5)
     return bool((block >= 0).all() and near.mean() > 0.5)
+
+
+def _are_all_shares(archive: NpzArchive, name: str) -> bool:
+    shape = archive.array_header(name).shape
+    blocks = archive.iterate_blocks(name, shape[-1])
+    return all(bool(((block >= 0) & (block <= 1)).all()) for block in blocks)
 
 
 def _read_npz_details(archive: NpzArchive, names: str | None, columns: dict[str, str]) -> ExampleDetails:

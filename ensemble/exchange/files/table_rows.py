@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.names import check_distinct_names, sanitize_name
-from ensemble.exchange.files.class_columns import check_predictions, resolve_single_column, select_class_columns
+from ensemble.exchange.files.class_columns import (
+    check_predictions,
+    order_sorted_columns,
+    resolve_single_column,
+    select_class_columns,
+)
 from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
-from ensemble.files.columns import is_statistic_name
+from ensemble.files.columns import is_ensemble_name, is_statistic_name
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 
 
@@ -31,8 +37,11 @@ def arrange_table_rows(columns: TableColumns, values: NDArray[Any], texts: Texts
     Raises:
       PredictionsError: a row is missing, or there twice, or an example has two labels.
     """
-    columns, values, aside, more = select_class_columns(columns, values, texts)
-    notes = [*notes, *more]
+    values, texts, more = _leave_out_ensemble(columns, values, texts)
+    columns, values, aside, others = select_class_columns(columns, values, texts)
+    values, places, ordered = order_sorted_columns(columns, values, texts)
+    columns = replace(columns, attributes=tuple(name for name in columns.attributes if name not in places))
+    notes = [*notes, *more, *others, *ordered]
     names = columns.class_names
     if len(columns.class_columns) == 1:
         values, names, more = resolve_single_column(columns, values, texts)
@@ -88,6 +97,24 @@ def arrange_table_rows(columns: TableColumns, values: NDArray[Any], texts: Texts
         )
 
     return replace(predictions, reorder=reorder)
+
+
+def _leave_out_ensemble(
+    columns: TableColumns, values: NDArray[Any], texts: Texts
+) -> tuple[NDArray[Any], Texts, list[str]]:
+    """The table without rows of a member that is called as the ensemble itself."""
+    column = columns.key_columns.get("member", "")
+    if column not in texts:
+        return values, texts, []
+    names = [name for name in texts[column].unique().to_pylist() if name]
+    own = [name for name in names if is_ensemble_name(name)]
+    if not own or len(own) == len(names):
+        return values, texts, []
+    kept = pa.compute.invert(pa.compute.is_in(texts[column].cast(pa.string()), value_set=pa.array(own)))
+    note = f"The ensemble's own prediction is no member: rows of “{own[0]:.40}” are left out."
+    rows = kept.to_numpy()
+    left = {name: each.filter(kept).cast(pa.string()).dictionary_encode() for name, each in texts.items()}
+    return values[rows], left, [note]
 
 
 def _order_table_rows(
