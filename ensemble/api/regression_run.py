@@ -1,5 +1,6 @@
 """Training from Python on a table: an ensemble that predicts one of its columns."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from ensemble.runs.numeric.numeric_answers import answer_table
 from ensemble.runs.numeric.numeric_launch import launch_numeric_run, prepare_numeric_table
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.tables.raw_table import RawTable
+from ensemble.tables.table_encoding import TableEncoding
 from ensemble.views.numeric.evaluated_numbers import evaluate_numeric_run
 
 if TYPE_CHECKING:
@@ -62,11 +64,12 @@ class RegressionRun(StoredRun):
     def predict(self, table: Any, epoch: int | None = None) -> "pd.DataFrame":
         """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
 
-        `extrapolated` marks rows with a number outside the training range.
+        `extrapolated` marks rows with a number outside the training range. The answers have the index of a
+        DataFrame, and what was assumed of the rows, such as what stands for missing values, is a warning.
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns
-            than those learned from are not looked at.
+            than those learned from are not looked at. Each column is read as it was in training.
           epoch: after which the members are asked; None for the one that predictions are of.
 
         Raises:
@@ -75,7 +78,11 @@ class RegressionRun(StoredRun):
         """
         import pandas as pd
 
-        return pd.DataFrame(answer_table(self.stored, read_table(table), epoch).compute_columns())
+        encoding = read_table_description(self.path).encoding
+        answers = answer_table(self.stored, read_table(table, encoding), epoch)
+        for note in answers.notes:
+            warnings.warn(note, stacklevel=2)
+        return pd.DataFrame(answers.compute_columns(), index=table.index if isinstance(table, pd.DataFrame) else None)
 
 
 def train_numbers(
@@ -129,14 +136,18 @@ def train_numbers(
     return RegressionRun(run.id).wait(progress)
 
 
-def read_table(table: Any) -> RawTable:
+def read_table(table: Any, encoding: TableEncoding | None = None) -> RawTable:
     """Read a table of either kind; a DataFrame by way of a Parquet file, which any of its types fits.
+
+    Args:
+      table: the table.
+      encoding: of `read_data_table`.
 
     Raises:
       DataError: it is neither, or cannot be read.
     """
     if isinstance(table, str | Path):
-        return read_data_table(Path(table))
+        return read_data_table(Path(table), encoding=encoding)
     import pandas as pd
 
     frame = pd.DataFrame(table) if isinstance(table, Mapping) else table
@@ -154,4 +165,4 @@ def read_table(table: Any) -> RawTable:
             raise DataError(
                 f"The table cannot be read ({' '.join(str(error).split()):.150}): give each column one type."
             ) from error
-        return read_data_table(path, "The table")
+        return read_data_table(path, "The table", encoding=encoding)

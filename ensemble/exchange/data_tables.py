@@ -4,6 +4,7 @@ A column is decided by its cells: numbers where nearly all of them are, dates, e
 commas, thousands and the usual words for a missing value are read as spreadsheets write them.
 """
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,22 @@ from ensemble.errors import DataError, PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.exchange.files.columns import is_number_type
 from ensemble.exchange.files.parquet_table import open_parquet_table
-from ensemble.files.numbers import DecimalSignError, trim_cells
-from ensemble.files.table import Table, TableError, check_distinct_columns, is_text_type, read_csv_table
+from ensemble.files.columns import fold_name
+from ensemble.files.numbers import COMMA, POINT, DecimalSignError, NumberRules, trim_cells
+from ensemble.files.table import (
+    DECIMAL_COMMA_NOTE,
+    Table,
+    TableError,
+    check_distinct_columns,
+    find_csv_layout,
+    is_text_type,
+    read_csv_table,
+)
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 from ensemble.tables.prepared_table import MOST_ROWS
 from ensemble.tables.raw_table import DATE, NUMBER, OTHER, TEXT, RawColumn, RawTable
+from ensemble.tables.table_encoding import TableEncoding
 
 _MOST_TABLE_COLUMNS = 4096
 _MOST_TABLE_CELLS = 2**27
@@ -32,13 +43,15 @@ _DATES = (
 )
 
 
-def read_data_table(path: Path, name: str = "", decimal: str = "") -> RawTable:
+def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: TableEncoding | None = None) -> RawTable:
     """The table in a CSV or Parquet file, recognized by how it begins.
 
     Args:
       path: the file.
       name: what it is called for people; its own name by default.
       decimal: "point" or "comma", where the numbers can be read in two ways; "" for what the cells say.
+      encoding: of the table that a run was trained on, for new rows: its columns are read as numbers or as categories
+        as they were there, and the others are not read.
 
     Raises:
       DecimalSignError: numbers can be read in two ways.
@@ -56,7 +69,7 @@ def read_data_table(path: Path, name: str = "", decimal: str = "") -> RawTable:
                 raise DataError(
                     f"{name} is a zip archive or a spreadsheet: save the sheet as CSV, or the table as Parquet."
                 )
-            table = _read_cells(file, start == b"PAR1", decimal)
+            table = _read_cells(file, start == b"PAR1", decimal, encoding)
         if not table.rows:
             raise TableError("it has no rows below its header.")
         _check_table_size(table.rows, len(table.names))
@@ -74,18 +87,38 @@ def read_data_table(path: Path, name: str = "", decimal: str = "") -> RawTable:
         else _convert_column(column, table.cells.column(column))
         for column in table.names
     ]
-    return RawTable(name, table.rows, tuple(columns), (*table.notes, *table.list_decimal_notes(table.names)))
+    commas = table.has_decimal_comma(table.names)
+    notes = [*table.notes, *([DECIMAL_COMMA_NOTE] if commas else [])]
+    sign = (COMMA if commas else POINT) if numbers else ""
+    return RawTable(name, table.rows, tuple(columns), tuple(notes), sign)
 
 
-def _read_cells(file: BoundedReader, parquet: bool, decimal: str) -> Table:
-    """All columns, of a CSV as text."""
+def _read_cells(file: BoundedReader, parquet: bool, decimal: str, encoding: TableEncoding | None) -> Table:
+    """The columns, of a CSV as text."""
     if not parquet:
-        return read_csv_table(file, _check_table_size, decimal=decimal)
+        layout = find_csv_layout(file)
+        wanted, rules = _build_number_rules(layout.names, decimal, encoding)
+        return read_csv_table(file, _check_table_size, wanted, rules, layout=layout)
     with open_parquet_table(file) as table:
         names = table.layout.schema.names
         _check_table_size(table.layout.rows, len(names))
         check_distinct_columns(names)
-        return Table(table.read_columns(names).rename_columns([name.strip() for name in names]), decimal=decimal)
+        wanted, rules = _build_number_rules(names, decimal, encoding)
+        return Table(table.read_columns(wanted).rename_columns([name.strip() for name in wanted]), rules=rules)
+
+
+def _build_number_rules(
+    names: Sequence[str], decimal: str, encoding: TableEncoding | None
+) -> tuple[list[str], NumberRules]:
+    """The columns to read, and what is known of them."""
+    if encoding is None:
+        return list(names), NumberRules(decimal)
+    numbers, texts = (
+        {name.strip() for name in names if fold_name(name) in {fold_name(column["name"]) for column in columns}}
+        for columns in (encoding.numbers, encoding.categories)
+    )
+    wanted = [name for name in names if name.strip() in numbers | texts]
+    return wanted or list(names), NumberRules(decimal, encoding.decimal, frozenset(numbers), frozenset(texts))
 
 
 def _check_table_size(rows: int, columns: int) -> None:

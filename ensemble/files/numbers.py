@@ -43,6 +43,23 @@ class DecimalSignError(DataError):
     """Numbers can be read with a decimal point or a decimal comma, and nothing in the file decides."""
 
 
+@dataclass(frozen=True)
+class NumberRules:
+    """What is known of the numbers in a table before they are read.
+
+    Attributes:
+      decimal: "point" or "comma", chosen by the user; "" for what the cells say.
+      fallback: the same where two readings are left; "" to ask.
+      numbers: columns that are numbers, whatever their cells look like.
+      texts: columns that are not.
+    """
+
+    decimal: str = ""
+    fallback: str = ""
+    numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, eq=False)
 class NumberCells:
     """The numbers of one column.
@@ -96,19 +113,20 @@ def trim_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def read_number_columns(
-    columns: Mapping[str, pa.ChunkedArray], delimiter: str, decimal: str = ""
+    columns: Mapping[str, pa.ChunkedArray], delimiter: str, rules: NumberRules
 ) -> tuple[dict[str, NumberCells], dict[str, str]]:
     """The columns of text that are numbers, and those that can be read in two ways; others are left out.
 
     Args:
       columns: each column's cells, as text, N of them.
       delimiter: the file's. A point between digits is a decimal point where commas separate cells.
-      decimal: one of `_DECIMAL_SIGNS`, chosen by the user; "" for what the cells say.
+      rules: what is known before.
 
     Returns:
       The numbers by the columns' names, and a sentence for each column with two readings.
     """
-    trimmed = {name: trim_cells(column) for name, column in columns.items()}
+    trimmed = {name: trim_cells(column) for name, column in columns.items() if name not in rules.texts}
+    decimal = rules.decimal
     plain = dict[str, NumberCells]()
     if delimiter == "," and decimal != COMMA:  # the usual file, which needs no decision
         for name, cells in trimmed.items():
@@ -117,7 +135,7 @@ def read_number_columns(
             except pa.ArrowInvalid:
                 continue
     examined = {name: _examine_column(cells) for name, cells in trimmed.items() if name not in plain}
-    numbers = {name: column for name, column in examined.items() if column.has_numbers}
+    numbers = {name: column for name, column in examined.items() if column.has_numbers or name in rules.numbers}
     signs = {name: decimal or column.sign for name, column in numbers.items()}
     decided = {signs[name] for name, column in numbers.items() if signs[name] and _is_decisive(column)}
     if COMMA in decided and plain:  # then points may separate thousands there too
@@ -135,7 +153,7 @@ def read_number_columns(
             found[name] = plain[name]
         elif name in numbers:
             column = numbers[name]
-            sign = signs[name] or (next(iter(decided)) if len(decided) == 1 else "")
+            sign = signs[name] or (next(iter(decided)) if len(decided) == 1 else rules.fallback)
             if not sign:
                 example = pc.filter(column.cells, column.ambiguous)[0].as_py()
                 if delimiter != "," or "," in example:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensemble.errors import DataError
-from ensemble.files.numbers import COMMA, DecimalSignError, NumberCells, read_number_columns
+from ensemble.files.numbers import COMMA, DecimalSignError, NumberCells, NumberRules, read_number_columns
 from ensemble.files.table_process import CsvRowError, borrow_table_process
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader, open_bounded_file
@@ -32,8 +32,9 @@ _MOST_HEADER = 2**18  # letters
 _SAMPLE_BYTES = 2**19  # of the beginning, by which delimiter and header are found
 _SAMPLE_ROWS = 200
 _MOST_CELLS = 2**27
-_DECIMAL_COMMA_NOTE = "Numbers are read with a decimal comma."
+DECIMAL_COMMA_NOTE = "Numbers are read with a decimal comma."
 _GAP = re.compile(rb"\n(?:\r?\n|#)")
+_NO_RULES = NumberRules()
 _NO_NUMBERS = ("?", "-", ".", "missing")  # in place of a number that is required
 _MOST_LINE = 2**22  # letters, as much as is parsed at once
 _COMMENT = "#"
@@ -92,12 +93,12 @@ class Table:
     Attributes:
       cells: a column each, whose names have no spaces around them; of a CSV all are text, likewise.
       layout: of a CSV; None of a Parquet file.
-      decimal: "point" or "comma", as the user chose; "" for what the cells say.
+      rules: what is known of its numbers.
     """
 
     cells: pa.Table
     layout: CsvLayout | None = None
-    decimal: str = ""
+    rules: NumberRules = _NO_RULES
 
     @property
     def names(self) -> list[str]:
@@ -114,21 +115,20 @@ class Table:
         """What was assumed, in sentences."""
         return list(self.layout.notes) if self.layout else []
 
-    def list_decimal_notes(self, names: Sequence[str]) -> list[str]:
-        """A sentence where numbers of columns were read with a decimal comma."""
-        commas = any(each.decimal == COMMA for each in self.read_numbers(names).values())
-        return [_DECIMAL_COMMA_NOTE] if commas else []
+    def has_decimal_comma(self, names: Sequence[str]) -> bool:
+        """Whether numbers of columns were read with a decimal comma."""
+        return any(each.decimal == COMMA for each in self.read_numbers(names).values())
 
     def list_number_notes(self, names: Sequence[str]) -> list[str]:
         """What was assumed of the numbers in columns, in sentences."""
         notes = [note for each in self.read_numbers(names).values() for note in each.notes]
-        return [*self.list_decimal_notes(names), *notes]
+        return [*([DECIMAL_COMMA_NOTE] if self.has_decimal_comma(names) else []), *notes]
 
     @functools.cached_property
     def _number_columns(self) -> tuple[dict[str, NumberCells], dict[str, str]]:
         texts = [field.name for field in self.cells.schema if is_text_type(field.type)]
         delimiter = self.layout.delimiter if self.layout else ""
-        return read_number_columns({name: self.cells.column(name) for name in texts}, delimiter, self.decimal)
+        return read_number_columns({name: self.cells.column(name) for name in texts}, delimiter, self.rules)
 
     def read_numbers(self, names: Sequence[str]) -> dict[str, NumberCells]:
         """The columns of text among `names` that are numbers; the signs are decided by the whole table.
@@ -204,7 +204,7 @@ def read_csv_table(
     file: BoundedReader,
     check_size: Callable[[int, int], None] | None = None,
     columns: Sequence[str] | None = None,
-    decimal: str = "",
+    rules: NumberRules = _NO_RULES,
     name: str = "The table",
     layout: CsvLayout | None = None,
 ) -> Table:
@@ -215,7 +215,7 @@ def read_csv_table(
       check_size: is given the number of rows and of columns as they are read, and raises where they are too many;
         None for at most `_MOST_CELLS` cells.
       columns: those to read, as `find_csv_layout` names them; None for all.
-      decimal: of `Table`.
+      rules: of `Table`.
       name: what the notes call it.
       layout: of the file, where it is known.
 
@@ -239,7 +239,7 @@ def read_csv_table(
             raise TableError(_describe_row_error(str(error), layout)) from error
         except DamagedFileError as error:
             raise TableError(str(error)) from error
-    return Table(pa.Table.from_batches(batches, schema), layout, decimal)
+    return Table(pa.Table.from_batches(batches, schema), layout, rules)
 
 
 def _check_cell_count(rows: int, columns: int) -> None:

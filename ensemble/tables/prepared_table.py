@@ -93,6 +93,7 @@ class _TableDescription:
     notes: list[str]
     ranges: dict[str, list[float]] = field(default_factory=dict)
     group_arrays: list[str] = field(default_factory=list)
+    decimal: str = ""
     in_time_order: bool = False
     leave_out: list[str] | None = None
     as_categories: list[str] = field(default_factory=list)
@@ -108,6 +109,7 @@ class _TableDescription:
             numbers=self.numbers,
             categories=self.categories,
             ranges=self.ranges,
+            decimal=self.decimal,
         )
 
 

@@ -39,12 +39,14 @@ class RawTable:
       rows: N.
       columns: in their order, no two of one name.
       notes: what was assumed of the whole, in sentences.
+      decimal: "comma" if numbers were read with a decimal comma, else "point"; "" if it was not text.
     """
 
     name: str
     rows: int
     columns: tuple[RawColumn, ...]
     notes: tuple[str, ...] = ()
+    decimal: str = ""
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 Means, standard deviations and the values of categories are those of the training rows alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, TypedDict
 
@@ -62,6 +62,7 @@ class TableEncoding:
       categories: columns of categories; a value that no training row has is 0 in all columns.
       ranges: of each column of numbers the lowest and highest training value, by its name; {} for
         a run of a version that did not store them.
+      decimal: "point" or "comma", as the numbers of a CSV were read; "" where that is not known.
     """
 
     target: str
@@ -70,6 +71,7 @@ class TableEncoding:
     numbers: list[NumberColumn]
     categories: list[CategoryColumn]
     ranges: dict[str, list[float]] = field(default_factory=dict)
+    decimal: str = ""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ class TableEncoding:
             if column.kind != NUMBER:
                 raise DataError(
                     f"The column “{column.name:.60}” of {table.name} is not numbers, as it was "
-                    "where the run learnt: correct it."
+                    "when the run was trained: correct it."
                 )
             values = np.asarray(column.values, np.float64)
             gaps = np.isnan(values)
@@ -111,13 +113,14 @@ class TableEncoding:
         for category in self.categories:
             texts = convert_to_texts(table.find_column(category["name"]))
             places = {value: place + at for at, value in enumerate(category["values"])}
+            spellings = _index_spellings(places)
             place += len(places)
             new = 0
             for row, text in enumerate(texts):
                 if text is None:
                     features[row, place if category["missing"] else slice(0)] = 1
-                elif text in places:
-                    features[row, places[text]] = 1
+                elif (at := places.get(text, spellings.get(_normalize_category(text)))) is not None:
+                    features[row, at] = 1
                 else:
                     new += 1
             place += category["missing"]
@@ -125,6 +128,21 @@ class TableEncoding:
                 rows = "1 row has" if new == 1 else f"{new:,} rows have"
                 notes.append(f"{rows} a value of {category['name']} that no training row has.")
         return features, notes
+
+    def list_gap_notes(self, table: RawTable) -> list[str]:
+        """What stands in place of the values that are missing in the rows of a table, in sentences."""
+        notes = []
+        for number in self.numbers:
+            values = np.asarray(table.find_column(number["name"]).values, np.float64)
+            if count := int(np.isnan(values).sum()):
+                rows = "1 row" if count == 1 else f"{count:,} rows"
+                notes.append(f"{number['name']:.60} is missing in {rows}: the training rows' mean stands for it.")
+        for category in self.categories:
+            if count := sum(text is None for text in convert_to_texts(table.find_column(category["name"]))):
+                rows = "1 row" if count == 1 else f"{count:,} rows"
+                what = "that is a category of its own" if category["missing"] else "it counts as none of the values"
+                notes.append(f"{category['name']:.60} is missing in {rows}: {what}.")
+        return notes
 
     def find_extrapolated_rows(self, table: RawTable) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the rows of a table, (N,), with a number outside the training range, and say which.
@@ -169,6 +187,22 @@ class TableEncoding:
         return np.asarray((targets - self.target_mean) / self.target_scale, np.float32)
 
 
+def _normalize_category(text: str) -> str:
+    """A value as it is compared where no training row has it as it is spelled: True is TRUE, and 01 is 1."""
+    if text.casefold() in ("true", "false"):
+        return text.casefold()
+    try:
+        return f"{float(text):.15g}"
+    except ValueError:
+        return text
+
+
+def _index_spellings(places: Mapping[str, int]) -> dict[str, int]:
+    """The place of each value by its normalized form; none of a form that two values have."""
+    forms = [_normalize_category(value) for value in places]
+    return {form: at for form, at in zip(forms, places.values(), strict=True) if forms.count(form) == 1}
+
+
 def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDArray[np.int64]) -> TableEncoding:
     """The encoding of a table by its training rows.
 
@@ -188,6 +222,7 @@ def fit_table_encoding(table: RawTable, choice: ColumnChoice, training_rows: NDA
         numbers=[_fit_number_column(table.find_column(name), training_rows) for name in choice.numbers],
         categories=[_fit_category_column(table.find_column(name), training_rows) for name in choice.categories],
         ranges=_find_training_ranges(table, choice.numbers, training_rows),
+        decimal=table.decimal,
     )
     count = len(encoding.feature_names)
     if count > _MOST_FEATURES or count * table.rows > _MOST_ENCODED_CELLS:

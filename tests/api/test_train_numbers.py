@@ -1,5 +1,6 @@
 """`ensemble.train_numbers`: a DataFrame or a file in, a run that is judged and asked out."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,8 @@ def test_a_frame_is_learnt_from_judged_and_asked(
     assert judged.numbers.curve is None, "several inputs"
     answers = trained.predict(frame.drop(columns="price"))
     assert list(answers) == [*("mean", "sd", "low", "high", "aleatoric_sd", "epistemic_sd"), "extrapolated"]
-    far = trained.predict(frame.assign(area=frame["area"] + 10))
+    with pytest.warns(UserWarning, match="outside the training range"):
+        far = trained.predict(frame.assign(area=frame["area"] + 10))
     assert far["extrapolated"].all()
     assert not answers["extrapolated"].all()
     assert (answers["low"] < answers["mean"]).all()
@@ -128,3 +130,46 @@ def test_runs_of_both_tasks_are_listed_and_opened_by_name(frame: pd.DataFrame) -
     assert "test RMSE" in opened._repr_html_()
     with pytest.raises(RunError, match="predicts numbers, and this is for classes"):
         ensemble.Run(opened.id).predictions()
+
+
+def test_new_rows_are_read_as_the_table_of_the_run_was(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    size = rng.uniform(1000, 9000, 80).round(3)
+    zone = np.array(["A1", "01", "02", "7"])[np.arange(80) % 4]
+    new = np.arange(80) % 3 == 0
+    frame = pd.DataFrame({"size": size, "zone": zone, "new": new, "price": size * 2 + 500 * (zone == "01")})
+    frame.to_csv(tmp_path / "houses.csv", index=False)
+    trained = ensemble.train_numbers(tmp_path / "houses.csv", "price", members=2, epochs=2, progress=False)
+    whole = trained.predict(tmp_path / "houses.csv")["mean"].to_numpy()
+
+    def write_german(rows: pd.DataFrame, path: Path) -> None:
+        rows.assign(new=rows["new"].astype(str).str.upper()).to_csv(path, index=False, sep=";", decimal=",")
+
+    for rows in (frame, frame.iloc[1:2], frame.iloc[1::4], frame.iloc[[3, 7]], frame.sample(9, random_state=1)):
+        expected = whole[rows.index]
+        rows = rows.drop(columns="price")
+        rows.to_csv(tmp_path / "new.csv", index=False)
+        write_german(rows, tmp_path / "german.csv")
+        rows.to_parquet(tmp_path / "new.parquet")
+        # As pandas reads such rows again: 01 and 7 are numbers to it where no A1 stands among them.
+        again = pd.read_csv(tmp_path / "new.csv")
+        again.index = rows.index
+        for given in (tmp_path / "new.csv", tmp_path / "german.csv", tmp_path / "new.parquet", rows, again):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Numbers are read with a decimal comma")
+                answers = trained.predict(given)
+            np.testing.assert_allclose(answers["mean"], expected, rtol=1e-6)
+        assert answers.index.equals(rows.index)
+
+
+def test_gaps_and_new_values_of_new_rows_are_reported(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": np.arange(60) * 2.5, "zone": ["a", "b"] * 30, "price": np.arange(60) * 3.0})
+    trained = ensemble.train_numbers(frame, "price", members=2, epochs=1, progress=False)
+    rows = pd.DataFrame({"size": [1.0, None], "zone": ["c", None]}, index=["x", "y"])
+    with pytest.warns(UserWarning, match="missing|no training row") as said:
+        assert list(trained.predict(rows).index) == ["x", "y"]
+    assert [str(each.message) for each in said] == [
+        "size is missing in 1 row: the training rows' mean stands for it.",
+        "zone is missing in 1 row: it counts as none of the values.",
+        "1 row has a value of zone that no training row has.",
+    ]

@@ -9,6 +9,7 @@ from ensemble.cli.output import print_line
 from ensemble.exchange.data_tables import read_data_table
 from ensemble.runs.numeric.numeric_answers import answer_table
 from ensemble.runs.store import Run
+from ensemble.tables.prepared_table import read_table_description
 
 COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd", "extrapolated")
 
@@ -21,7 +22,8 @@ def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, as
     """
     if len(files) != 1:
         raise click.UsageError("A run that predicts numbers takes one table: CSV or Parquet.")
-    answers = answer_table(run, read_data_table(files[0]), epoch)
+    encoding = read_table_description(run.path).encoding
+    answers = answer_table(run, read_data_table(files[0], encoding=encoding), epoch)
     for note in answers.notes:
         print_line(note, err=True)
     if not as_json:

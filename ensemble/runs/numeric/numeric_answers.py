@@ -107,7 +107,8 @@ def answer_table(run: Run, table: RawTable, epoch: int | None = None) -> _Numeri
     features, notes = encoding.encode_features(table)
     mixture = load_row_predictor(run, epoch, encoding)(features)
     extrapolated, beyond = encoding.find_extrapolated_rows(table)
-    return _NumericAnswers(mixture, epoch, (*table.notes, *notes, *beyond), extrapolated)
+    assumed = (*table.notes, *encoding.list_gap_notes(table), *notes, *beyond)
+    return _NumericAnswers(mixture, epoch, assumed, extrapolated)
 
 
 def load_row_predictor(run: Run, epoch: int, encoding: TableEncoding) -> Callable[..., NormalMixture]:
