@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemble.errors import DataError
 from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable, format_column_names
@@ -16,6 +17,11 @@ _ID_NAMES = {
     *("unnamed: 0", "__index_level_0__", ""),
 }
 _ID_ENDS = ("_id", " id")
+# Numbers that often stand for a missing value; they are named where all others are far from them.
+_MISSING_CODES = (*(sign * code for code in (99.0, 999.0, 9999.0, 99999.0, 1e9) for sign in (-1, 1)), -1.0)
+_FAR = 2.0  # ranges of the others
+_FEWEST_OTHERS = 10  # rows, by which anything is concluded
+_SAME_SHARE = 1 - 1e-5  # of the target's variance, which a rounded copy still explains
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,57 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
         each = [f"{name or '(no name)'} ({reason})" for name, reason in choice.left_out]
         notes.append(f"Left out: {format_column_names(each)}.")
     return notes
+
+
+def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: bool) -> list[str]:
+    """What to look at in the columns before their answers are trusted, in sentences.
+
+    Numbers that often stand for a missing value, a column that is the target times a factor, and dates.
+    """
+    doubts = list[str]()
+    target = np.asarray(table.find_column(choice.target).values, np.float64)
+    for name in (choice.target, *choice.numbers):
+        values = np.asarray(table.find_column(name).values, np.float64)
+        doubts += [
+            f"{name:.60} is {code:,.10g} in {formats} and {low:,.6g} to {high:,.6g} elsewhere: if that stands for a "
+            "missing value, empty those cells."
+            for code, formats, low, high in _find_missing_codes(values)
+        ]
+        if name != choice.target and (share := _explain_linearly(values, target)) > _SAME_SHARE:
+            doubts.append(
+                f"{choice.target:.60} lies on a straight line of {name:.60} (R² {share:.7g}), as a copy in another "
+                "unit does: leave the column out unless it is known before the target is."
+            )
+    dates = [column.name for column in table.columns if column.kind == DATE]
+    if dates and not in_time_order:
+        doubts.append(
+            f"{dates[0]:.60} holds dates: to predict later rows from earlier ones, sort the rows by it and choose "
+            "“rows are in time order” (--time-order), which tests on the last ones."
+        )
+    return doubts
+
+
+def _find_missing_codes(values: NDArray[np.float64]) -> list[tuple[float, str, float, float]]:
+    """Codes such as -999 far from all other values: each code, in how many rows, and the others' range."""
+    found = []
+    for code in _MISSING_CODES:
+        rest = values[~np.isnan(values) & (values != code)]
+        count = int((values == code).sum())
+        if not count or len(rest) < _FEWEST_OTHERS:
+            continue
+        low, high = float(rest.min()), float(rest.max())
+        if not low - _FAR * (high - low) <= code <= high + _FAR * (high - low):
+            found.append((code, "1 row" if count == 1 else f"{count:,} rows", low, high))
+    return found
+
+
+def _explain_linearly(values: NDArray[np.float64], target: NDArray[np.float64]) -> float:
+    """R² of a straight line from a column to the target; 0 if they are in too few rows or the same in all."""
+    known = ~np.isnan(values) & ~np.isnan(target)
+    column, wanted = values[known], target[known]
+    if len(column) < _FEWEST_OTHERS or not column.std() or not wanted.std():
+        return 0.0
+    return float(np.corrcoef(column, wanted)[0, 1]) ** 2
 
 
 def _list_category_values(column: RawColumn) -> list[str]:

@@ -21,7 +21,7 @@ from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
-from ensemble.tables.column_choice import choose_table_columns, convert_to_texts, list_choice_notes
+from ensemble.tables.column_choice import choose_table_columns, convert_to_texts, list_choice_notes, list_column_doubts
 from ensemble.tables.raw_table import RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
 from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
@@ -171,6 +171,7 @@ def prepare_table(
     used = {*choice.numbers, *choice.categories, choice.target}
     column_notes = [note for each in table.columns if each.name in used for note in each.notes]
     notes = [*list_choice_notes(table, choice), *_list_gap_notes(encoding), *new_notes]
+    notes += list_column_doubts(table, choice, in_time_order)
     if in_time_order:
         notes.insert(0, "Rows are in time order: the last ones are tested on.")
     if validation_share and not len(parts.validation):

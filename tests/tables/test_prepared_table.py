@@ -246,3 +246,18 @@ def test_rows_outside_the_training_range_are_found() -> None:
     outside, notes = table.encoding.find_extrapolated_rows(new)
     assert outside.tolist() == [True, False, False]
     assert notes[0].startswith("1 row has a value of area outside the training range, ")
+
+
+def test_what_to_look_at_in_the_columns_is_named() -> None:
+    codes = np.where(np.arange(ROWS) % 9 == 0, -999.0, RNG.uniform(2, 9, ROWS))
+    columns = (
+        RawColumn("room", NUMBER, codes),
+        RawColumn("price in EUR", NUMBER, (PRICE * 0.92 + 3).round(2)),
+        RawColumn("sold", DATE, np.empty(0)),
+    )
+    notes = prepare(*columns).notes
+    found = [note for note in notes if note.startswith(("room is", "price lies", "sold holds"))]
+    assert found[0].startswith(f"room is -999 in {(codes == -999).sum()} rows and 2.")
+    assert "as a copy in another unit does: leave the column out" in found[1]
+    assert found[2].endswith("(--time-order), which tests on the last ones.")
+    assert not any("straight line" in note or "-999" in note for note in prepare().notes)
