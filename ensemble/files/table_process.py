@@ -103,6 +103,11 @@ class TableProcess:
             self._send_descriptor()
         return Path(SHARED_PATH)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether an answer has not been read to its end."""
+        return self._lock.locked()
+
     def forget_file(self) -> None:
         """Send the shared file to no further child."""
         self._shared = None
@@ -274,14 +279,12 @@ def borrow_table_process() -> Iterator[TableProcess]:
     process = _idle_processes.pop() if _idle_processes else TableProcess()
     try:
         yield process
-    except BaseException:
-        process.end()
-        raise
-    process.forget_file()
-    if _idle_processes:
-        process.end()
-    else:
-        _idle_processes.append(process)
+    finally:
+        process.forget_file()
+        if _idle_processes or process.is_reading:
+            process.end()
+        else:
+            _idle_processes.append(process)
 
 
 def _end_own_child(child: "subprocess.Popen[bytes]", channel: socket.socket, owner: int) -> None:
