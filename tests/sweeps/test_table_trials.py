@@ -19,7 +19,7 @@ from ensemble.runs.numeric.numeric_predictions import read_numeric_targets, writ
 from ensemble.sweeps import Sweep, SweepConfig, Trial
 from ensemble.sweeps.best_trials import BestTrialEvidence, estimate_selection_optimism, judge_best_trial
 from ensemble.sweeps.test_figures import measure_test_figures
-from ensemble.tables.prepared_table import PreparedTable
+from ensemble.tables.prepared_table import PreparedTable, read_prepared_table, write_prepared_table
 from ensemble.tables.raw_table import TEXT, RawColumn, RawTable
 from ensemble.wording.verdicts import best_trial as words
 from tests.runs.numeric.conftest import build_config, build_table
@@ -101,7 +101,8 @@ def test_rows_of_a_group_count_once_so_that_less_is_significant() -> None:
     trials = [draw_trial(grouped, number, noise) for number, noise in enumerate((5.0, 6.0))]
     evidence = judge(create_sweep(grouped), *trials)
     for trial in trials:
-        (runs.find_run(trial.run_id).path / "table_groups.npz").unlink()
+        folder = runs.find_run(trial.run_id).path
+        write_prepared_table(folder, replace(read_prepared_table(folder), groups=None, train_groups=None))
     alone = judge(create_sweep(grouped), *trials)
     assert (evidence.next.trial, evidence.next.difference) == (alone.next.trial, alone.next.difference)
     assert evidence.next.low < alone.next.low < alone.next.high < evidence.next.high

@@ -154,7 +154,8 @@ def test_members_of_several_trials_become_a_regression_that_is_asked_as_any(hous
     opened = ensemble.open_run(run.id)
     assert isinstance(opened, ensemble.RegressionRun)
     rows = build_table().columns
-    answers = opened.predict(pd.DataFrame({column.name: column.values for column in rows}))
+    with pytest.warns(UserWarning, match="outside the training range"):
+        answers = opened.predict(pd.DataFrame({column.name: column.values for column in rows}))
     kept = read_prepared_table(run.path)
     at = kept.row_numbers[kept.split.test] - 1
     np.testing.assert_allclose(answers["mean"].to_numpy()[at], tested.compute_mean(), rtol=1e-4)
