@@ -199,7 +199,7 @@ def _match_samples(columns: Mapping[str, str]) -> tuple[str, ...]:
 def _match_members(aliases: Sequence[str], columns: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """The column of each member by the member's name, "" of one without; and those of the ensemble itself.
 
-    `mean_A` and `mean1` are of members, `mean_ci_lower` is not. Without a sign between only a number
+    "mean_A" and "mean1" are of members, "mean_ci_lower" is not. Without a sign between only a number
     follows: a column "location" is no mean of a member.
     """
     exact = next((columns[alias] for alias in aliases if alias in columns), None)

@@ -188,7 +188,7 @@ class TableEncoding:
 
 
 def _normalize_category(text: str) -> str:
-    """A value as it is compared where no training row has it as it is spelled: True is TRUE, and 01 is 1."""
+    """A value as it is compared where no training row has it as it is spelled: "True" is "TRUE", "01" is "1"."""
     if text.casefold() in ("true", "false"):
         return text.casefold()
     try:
