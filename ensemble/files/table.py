@@ -412,8 +412,15 @@ def _copy_rows(file: BoundedReader, layout: CsvLayout, copy: BinaryIO) -> None:
     """Write the rows in UTF-8, without lines that begin with # and are no rows."""
     decoder, left, skipped = codecs.getincrementaldecoder(layout.encoding)("replace"), "", layout.start
 
+    is_quoted = False  # whether a line begins within a quoted cell
+
     def write_lines(lines: list[str]) -> None:
-        kept = [line for line in lines if not _is_comment(line, layout)]
+        nonlocal is_quoted
+        kept = list[str]()
+        for line in lines:
+            if is_quoted or not _is_comment(line, layout):
+                kept.append(line)
+                is_quoted ^= line.count('"') % 2 == 1
         copy.write("".join(kept).encode("utf-8", "replace"))
 
     for piece in _iterate_pieces(file):

@@ -137,6 +137,9 @@ INPUTS: dict[str, Input] = {
         "table", "2019,2020,2021\n5,6,7\n8,9,4\n", [("number", 5.0), ("number", 6.0), ("number", 7.0)]
     ),
     "a line break in a cell": Input("table", 'a,b\n"x\ny",1\nz,2\n', [("text", "x\ny"), ("number", 1.0)]),
+    "a hash in a quoted cell": Input(
+        "table", 'a,b\n"x\n#y",1\n# a comment\nz,2\n', [("text", "x\n#y"), ("number", 1.0)]
+    ),
     "sep= and UTF-16": Input(
         "table", "sep=;\na;b\n1;2\n3;5\n", [("number", 1.0), ("number", 2.0)], ["before the header"]
     ),
