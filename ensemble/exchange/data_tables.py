@@ -63,12 +63,6 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
             file = held.enter_context(open_bounded_file(path))
             start = file.read(4)
             file.seek(0)
-            if not start:
-                raise DataError(f"{name} is empty: save it again.")
-            if start.startswith(b"PK"):
-                raise DataError(
-                    f"{name} is a zip archive or a spreadsheet: save the sheet as CSV, or the table as Parquet."
-                )
             table = _read_cells(file, start == b"PAR1", decimal, encoding)
         if not table.rows:
             raise TableError("it has no rows below its header.")

@@ -109,8 +109,6 @@ def read_numeric_file(source: File) -> NumericPredictions:
     with name_file_in_errors(Path(source.name).name or "the file"), ExitStack() as held:
         file = open_prediction_file(source, held)
         start = _read_start(file)
-        if not start:
-            raise PredictionsError("it is empty: save it again.")
         if start.startswith(b"PK"):
             archive = held.enter_context(open_archive(file))
             if _has_class_arrays(archive):

@@ -20,16 +20,6 @@ from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 
 File = Path | BinaryIO
 
-_SAVE_HINT = "save NumPy arrays with np.savez(file, probabilities=…, labels=…), or a table as CSV"
-# What files of other kinds begin with.
-_UNSUPPORTED_PREFIXES = {
-    b"\x93NUMPY": f"it is a single array: {_SAVE_HINT}.",
-    b"\x89HDF\r\n": f"it is an HDF5 file: {_SAVE_HINT}.",
-    b"\x80": f"it is a pickle, which is not unpickled here: {_SAVE_HINT}.",
-    b"{": f"it is JSON: {_SAVE_HINT}.",
-    b"[": f"it is JSON: {_SAVE_HINT}.",
-    b"\x1f\x8b": "it is packed with gzip: unpack it first.",
-}
 _PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
 _WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
@@ -111,11 +101,6 @@ def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
 def _parse_prediction_file(file: BoundedReader, held: ExitStack, most: int | None) -> FilePredictions:
     start = file.read(8)
     file.seek(0)
-    if not start:
-        raise PredictionsError("it is empty: save it again.")
-    for magic, message in _UNSUPPORTED_PREFIXES.items():
-        if start.startswith(magic):
-            raise PredictionsError(message)
     if is_web_page(start):
         raise PredictionsError(_WEB_PAGE_MESSAGE)
     if start.startswith(b"PK"):

@@ -42,6 +42,29 @@ _DELIMITERS = ",;\t|"
 _FEWEST_STEPS = 2  # of a header that counts: 0, 1, 2
 _SEPARATOR_LINE = re.compile(r"sep=(.)", re.IGNORECASE)  # as Excel begins a file
 _WIDTH_ERROR = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+# What files of other kinds begin with, what they are, and what to do instead.
+_OTHER_KINDS: tuple[tuple[bytes, str, str], ...] = (
+    (b"PK\x03\x04", "a zip archive or a spreadsheet", "save the sheet as CSV, or the table as Parquet"),
+    (b"\xd0\xcf\x11\xe0", "an Excel file", "save the sheet as CSV"),
+    (b"\x1f\x8b", "packed with gzip", "unpack it first"),
+    (b"BZh", "packed with bzip2", "unpack it first"),
+    (b"\xfd7zXZ", "packed with xz", "unpack it first"),
+    (b"(\xb5/\xfd", "packed with Zstandard", "unpack it first"),
+    (b"\x93NUMPY", "a single NumPy array", "save a table as CSV or Parquet, or named arrays with np.savez"),
+    (b"\x89HDF\r\n", "an HDF5 file", "save the table as CSV or Parquet"),
+    (b"ARROW1", "an Arrow or Feather file", "save the table as Parquet"),
+    (b"Obj\x01", "an Avro file", "save the table as Parquet"),
+    (b"SQLite format 3", "an SQLite database", "save the table as CSV"),
+    (b"\x80", "a pickle, which is not unpickled here", "save the table as CSV or Parquet"),
+    (b"RDX3\n", "a file of R", "save the table with write.csv"),
+    (b"%PDF", "a PDF", "save the table as CSV"),
+    (b"{", "JSON", "save the table as CSV or Parquet"),
+    (b"[{", "JSON", "save the table as CSV or Parquet"),
+    (b"[\n", "JSON", "save the table as CSV or Parquet"),
+    (b"<!", "a web page or XML", "save the table as CSV"),
+    (b"<html", "a web page or XML", "save the table as CSV"),
+    (b"<?xml", "a web page or XML", "save the table as CSV"),
+)
 _UNREADABLE_TABLE = (
     "it is neither .npz, Parquet nor a table of text: save it as one of them, a table in UTF-8 with the names of its "
     "columns in the first row."
@@ -265,6 +288,7 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
       TableError: it is no table of text.
     """
     start = _read_start(file)
+    check_table_kind(start)
     encoding = detect_text_encoding(start, lambda: is_utf8_text(_iterate_pieces(file)))
     notes = list(filter(None, [describe_text_encoding(encoding, name)]))
     text = codecs.getincrementaldecoder(encoding)("ignore").decode(start)
@@ -302,6 +326,15 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
         has_gaps=has_gaps,
         notes=notes,
     )
+
+
+def check_table_kind(start: bytes) -> None:
+    """Refuse a file that begins as one of another kind does, which the TableError names with what to do."""
+    if not start:
+        raise TableError("it is empty: save it again.")
+    for prefix, what, remedy in _OTHER_KINDS:
+        if start.startswith(prefix):
+            raise TableError(f"it is {what}: {remedy}.")
 
 
 def is_text_type(kind: pa.DataType) -> bool:

@@ -121,7 +121,7 @@ def test_torchs_own_file_is_not_unpickled(tmp_path: Path) -> None:
     with pytest.raises(PredictionsError, match=r"torch\.save.*np\.savez"):
         exchange.read_prediction_files([tmp_path / "a.pt"])
     np.save(tmp_path / "a.npy", PROBABILITIES)
-    with pytest.raises(PredictionsError, match="a single array"):
+    with pytest.raises(PredictionsError, match="a single NumPy array"):
         exchange.read_prediction_files([tmp_path / "a.npy"])
     with pytest.raises(PredictionsError, match="a folder, a pipe"):
         exchange.read_prediction_files([tmp_path])

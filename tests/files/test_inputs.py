@@ -136,6 +136,8 @@ INPUTS: dict[str, Input] = {
     "years as names": Input(
         "table", "2019,2020,2021\n5,6,7\n8,9,4\n", [("number", 5.0), ("number", 6.0), ("number", 7.0)]
     ),
+    "a column PK": Input("table", "PK,<b>\n4,1\n9,2\n", [("number", 4.0), ("number", 1.0)]),
+    "JSON": Input("table", '[{"a": 1}]', None, ["it is JSON: save the table as CSV or Parquet"]),
     "a line break in a cell": Input("table", 'a,b\n"x\ny",1\nz,2\n', [("text", "x\ny"), ("number", 1.0)]),
     "a hash in a quoted cell": Input(
         "table", 'a,b\n"x\n#y",1\n# a comment\nz,2\n', [("text", "x\n#y"), ("number", 1.0)]

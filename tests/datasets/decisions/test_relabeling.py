@@ -174,7 +174,7 @@ def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_change
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "nor a table of text"),
+        (b"", "is empty"),
         (b"decision,label\nkeep,leaf a\n", "no column number or image"),
         (b"number,label,decision\n0,leaf a,keep\n", "nothing to make a new version of"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "nor a table of text"),
