@@ -140,9 +140,12 @@ def test_what_harms_a_network_is_said_before_it_is_trained_and_named_at_chance_l
     assert last.endswith(f"The likely cause is its network. {first} {second}")
 
 
-def test_the_network_of_the_documentation_is_one() -> None:
+def test_the_networks_of_the_documentation_are_the_same_in_nnx_and_linen() -> None:
     page = (REPO / "docs" / "bring_your_own.md").read_text("utf-8").split("\n## Networks\n")[1]
-    Path("documented.py").write_text(page.split("```python\n")[1].split("```")[0])
-    found = json.loads(call("network", "documented:Leaves", "--json").stdout)
-    # 14×14 places of 32 channels after the stride; a scale and a shift for each channel.
-    assert found["parameters"] == 9 * 32 + 32 + 2 * 32 + 14 * 14 * 32 * 10 + 10
+    nnx, linen = (text.split("```")[0] for text in page.split("```python\n")[1:3])
+    for module, code in (("documented_nnx", nnx), ("documented_linen", linen)):
+        Path(f"{module}.py").write_text(code)
+        found = json.loads(call("network", f"{module}:Leaves", "--json").stdout)
+        # 14×14 places of 32 channels after the stride; a scale and a shift for each channel.
+        assert found["parameters"] == 9 * 32 + 32 + 2 * 32 + 14 * 14 * 32 * 10 + 10
+        assert (found["collections"], found["dropout"]) == (["batch_stats"], True)

@@ -61,9 +61,14 @@ class Network:
 
     def describe_wrong_output(self, shape: tuple[int, ...], batch: int) -> str:
         """What to say where its outputs have this shape for so many images."""
+        remedy = ""
+        if self.is_custom and len(shape) == 2:
+            remedy = " Give its class an argument num_classes, and let its last layer have so many outputs."
+        elif self.is_custom and len(shape) > 2:
+            remedy = " Flatten the images before its last layer: x.reshape(len(x), -1)."
         return (
             f"The network {self.name} gives {shape} for {batch} images of {self.classes} classes: "
-            f"it has to give logits {(batch, self.classes)}."
+            f"it has to give logits {(batch, self.classes)}.{remedy}"
         )
 
     def init(self, key: Array) -> Params:

@@ -1,6 +1,8 @@
 """Modules as a person may bring them: right ones, and ones with something amiss."""
 
+import dataclasses
 import functools
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
@@ -265,3 +267,148 @@ bridged_partly = functools.partial(BridgedPlain, 128)
 
 def drawn_already(num_classes):
     return Bridged(num_classes, rngs=nnx.Rngs(0))
+
+
+class Tutorial(nnx.Module):
+    """The CNN of Flax's tutorial on MNIST (docs_nnx/mnist_tutorial.md), of July 2026."""
+
+    def __init__(self, *, rngs: nnx.Rngs):
+        self.conv1 = nnx.Conv(1, 32, kernel_size=(3, 3), rngs=rngs)
+        self.batch_norm1 = nnx.BatchNorm(32, rngs=rngs)
+        self.dropout1 = nnx.Dropout(rate=0.025)
+        self.conv2 = nnx.Conv(32, 64, kernel_size=(3, 3), rngs=rngs)
+        self.batch_norm2 = nnx.BatchNorm(64, rngs=rngs)
+        self.avg_pool = functools.partial(nnx.avg_pool, window_shape=(2, 2), strides=(2, 2))
+        self.linear1 = nnx.Linear(3136, 256, rngs=rngs)
+        self.dropout2 = nnx.Dropout(rate=0.025)
+        self.linear2 = nnx.Linear(256, 10, rngs=rngs)
+
+    def __call__(self, x, rngs: nnx.Rngs | None = None):
+        x = self.avg_pool(nnx.relu(self.batch_norm1(self.dropout1(self.conv1(x), rngs=rngs))))
+        x = self.avg_pool(nnx.relu(self.batch_norm2(self.conv2(x))))
+        x = x.reshape(x.shape[0], -1)  # flatten
+        x = nnx.relu(self.dropout2(self.linear1(x), rngs=rngs))
+        x = self.linear2(x)
+        return x
+
+
+class Handed(nnx.Module):
+    """`__call__` needs the random numbers of its dropout; the pass is an argument when it is made."""
+
+    def __init__(self, num_classes: int, training: bool, *, rngs: nnx.Rngs):
+        self.training = training
+        self.dropout = nnx.Dropout(0.5)
+        self.out = nnx.Linear(128, num_classes, rngs=rngs)
+
+    def __call__(self, x, *, rngs):
+        x = self.dropout(x.reshape(len(x), -1), rngs=rngs)
+        return self.out(x) if self.training else 2 * self.out(x)
+
+
+def handed(num_classes, rngs):
+    return Handed(num_classes, True, rngs=rngs)
+
+
+class Unhanded(Handed):
+    def __call__(self, x):  # type: ignore[override]
+        return self.out(self.dropout(x.reshape(len(x), -1)))
+
+
+class Keyed(Handed):
+    def __call__(self, x, key):  # type: ignore[override]
+        return self.out(self.dropout(x.reshape(len(x), -1), rngs=key))
+
+
+class Hiding(BridgedPlain):
+    """An attribute in the place of a method of NNX."""
+
+    def __init__(self, num_classes: int, *, rngs: nnx.Rngs):
+        self.train = True  # type: ignore[assignment, method-assign]
+        self.out = nnx.Linear(128, num_classes, rngs=rngs)
+
+
+class SeededItself(nnx.Module):
+    """All members start from the same parameters."""
+
+    def __init__(self, num_classes: int):
+        self.out = nnx.Linear(128, num_classes, rngs=nnx.Rngs(0))
+
+    def __call__(self, x):
+        return self.out(x.reshape(len(x), -1))
+
+
+class InFeatures(BridgedPlain):
+    def __init__(self, in_features: int, num_classes: int, key, *, rngs: nnx.Rngs):
+        self.out = nnx.Linear(in_features, num_classes, rngs=rngs)
+
+
+class TrainIsAField(nn.Module):
+    """Whether it trains is said when it is made."""
+
+    train: bool
+    num_classes: int = 10
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.BatchNorm(use_running_average=not self.train, momentum=0.5)(x.reshape(len(x), -1))
+        return nn.Dense(self.num_classes)(nn.Dropout(0.5, deterministic=not self.train)(x))
+
+
+class AlwaysNormed(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4)(nn.BatchNorm(use_running_average=False)(x.reshape(len(x), -1)))
+
+
+class UntoldDropout(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(4)(nn.Dropout(0.5)(x.reshape(len(x), -1)))
+
+
+@dataclasses.dataclass
+class Settings:
+    hidden: int = 6
+    num_classes: int = 10
+
+
+class SettingsNeeded(nn.Module):
+    """One object has all settings, the number of classes among them."""
+
+    settings: Settings
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.settings.num_classes)(nn.Dense(self.settings.hidden)(x.reshape(len(x), -1)))
+
+
+class SettingsGiven(SettingsNeeded):
+    settings: "Settings" = dataclasses.field(default_factory=lambda: Settings(9))
+
+
+class TupleOfSettings(NamedTuple):
+    hidden: int = 7
+    n_classes: int = 10
+
+
+class BridgedSettings(nnx.Module):
+    def __init__(self, config: "TupleOfSettings", *, rngs: nnx.Rngs):
+        self.hidden = nnx.Linear(128, config.hidden, rngs=rngs)
+        self.out = nnx.Linear(config.hidden, config.n_classes, rngs=rngs)
+
+    def __call__(self, x):
+        return self.out(self.hidden(x.reshape(len(x), -1)))
+
+
+def settings_by_default(config=TupleOfSettings(5)):  # noqa: B008
+    return SettingsNeeded(Settings(config.hidden, config.n_classes))
+
+
+class Features(nn.Module):
+    """Widths of all layers, the last one among them."""
+
+    features: tuple[int, ...]
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.features[-1])(x.reshape(len(x), -1))

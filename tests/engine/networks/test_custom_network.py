@@ -1,5 +1,7 @@
 """Networks of a person's own: what can be brought, and what is amiss in one sentence."""
 
+import importlib.util
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig
 from ensemble.engine import build_network
 from ensemble.engine.networks.custom.custom_factory import build_factory_arguments
+from ensemble.engine.networks.custom.network_advice import list_network_advice, list_network_notes
 from ensemble.engine.networks.network import join_tree_path
 from ensemble.engine.networks.registry import bind_network
 from ensemble.errors import ConfigError
@@ -46,6 +49,13 @@ def allow(monkeypatch):
         ("bridged_by_hand", ("batch_stats",), True, True, 4),
         ("BridgedPlain", (), False, True, 4),
         ("bridged_partly", (), False, True, 4),
+        ("Handed", (), True, True, 4),
+        ("handed", (), True, True, 4),
+        ("TrainIsAField", ("batch_stats",), True, True, 128),
+        ("SettingsNeeded", (), False, True, 6),
+        ("BridgedSettings", (), False, True, 4),
+        ("settings_by_default", (), False, True, 5),
+        ("SeededItself", (), False, True, 4),
     ],
 )
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
@@ -83,6 +93,19 @@ def test_any_linen_module_can_be_brought(factory, collections, random, loops, fe
         ("Moded", "needs mode, which it is not given: only images are, and train, training, "),
         ("AlwaysDropping", "draws random numbers where nothing may be drawn, while it is judged"),
         ("Twice", "has two arrays at a/bias, one by a name with “/” in it: rename a layer."),
+        (
+            "Unhanded",
+            "Make it with its random numbers, nnx.Dropout(rate, rngs=rngs), or let __call__(self, x, rngs=None)",
+        ),
+        ("Keyed", "needs key, which it is not given: only images are, and train, training, is_training, "),
+        ("Hiding", "Hiding has an attribute train, which hides the method train() of nnx.Module"),
+        (
+            "InFeatures",
+            "def net(num_classes, rngs): return InFeatures(num_classes=num_classes, in_features=…, key=rngs()",
+        ),
+        ("Features", "Or name a function: def net(num_classes): return Features(features=…)."),
+        ("AlwaysNormed", "take an argument train, and call BatchNorm(use_running_average=not train), so"),
+        ("UntoldDropout", "take an argument train, and call Dropout(rate, deterministic=not train)."),
         ("drawn_already", "is an NNX module whose parameters are drawn already, so that all "),
     ],
 )
@@ -93,7 +116,7 @@ def test_what_is_amiss_is_said_in_one_sentence(factory, said, allow):
     assert name(factory) in str(refused.value)
     assert said in str(refused.value)
     assert "\n" not in str(refused.value)
-    assert len(str(refused.value)) < 400
+    assert len(str(refused.value)) < 500
 
 
 def test_bfloat16_needs_a_field_to_be_told_by(allow):
@@ -197,6 +220,74 @@ def test_an_nnx_module_is_trained_and_judged_as_flax_does_it_itself(allow):
     mean = after["batch_stats"]["norm"]["mean"]
     np.testing.assert_allclose(mean, own.norm.mean[...], atol=1e-6)
     assert np.any(mean)
+
+
+def test_the_cnn_of_flax_s_tutorial_drops_out_and_normalizes_as_flax_does_it(allow):
+    allow(name("Tutorial"))
+    network = bind_network(name("Tutorial"), (28, 28, 1), 10)
+    assert (network.parameters, network.is_stochastic) == (824_650, True)
+    trained, rest = network.split_params(network.init(jax.random.key(0)))
+    x = jax.random.uniform(jax.random.key(1), (6, 28, 28, 1))
+    own = modules.Tutorial(rngs=nnx.Rngs(0))
+    nnx.update(
+        own, nnx.State({**trained, **{k: {**trained[k], **rest["batch_stats"][k]} for k in rest["batch_stats"]}})
+    )
+    judged = nnx.view(own, deterministic=True, use_running_average=True)
+    np.testing.assert_allclose(network.apply({**trained, **rest}, x), judged(x), atol=1e-5)
+    logits, after = network.apply_in_training(trained, rest, x, jax.random.key(2))
+    again, _ = network.apply_in_training(trained, rest, x, jax.random.key(2))
+    other, _ = network.apply_in_training(trained, rest, x, jax.random.key(3))
+    np.testing.assert_array_equal(logits, again)
+    assert not np.allclose(logits, other)
+    assert np.any(after["batch_stats"]["batch_norm1"]["mean"])
+
+
+def test_a_field_or_an_argument_of_its_own_tells_a_module_which_pass_it_is(allow):
+    allow(name("TrainIsAField"), name("Handed"))
+    x = jax.random.uniform(jax.random.key(1), (6, *SHAPE))
+    network = bind_network(name("TrainIsAField"), SHAPE, 4)
+    trained, rest = network.split_params(network.init(jax.random.key(0)))
+    _, after = network.apply_in_training(trained, rest, x, jax.random.key(2))
+    mean = after["batch_stats"]["BatchNorm_0"]["mean"]
+    np.testing.assert_allclose(mean, x.reshape(6, -1).mean(0) / 2, rtol=1e-5)
+    np.testing.assert_array_equal(network.apply({**trained, **after}, x), network.apply({**trained, **after}, x))
+    assert list_network_notes(network) == ("Its field train is set for each pass, training or evaluation.",)
+    network = bind_network(name("Handed"), SHAPE, 4)
+    params = network.init(jax.random.key(0))
+    plain = x.reshape(6, -1) @ params["out"]["kernel"] + params["out"]["bias"]
+    np.testing.assert_allclose(network.apply(params, x), 2 * plain, atol=1e-5)
+    first, second = (network.apply_in_training(params, {}, x, jax.random.key(seed))[0] for seed in range(2))
+    assert not np.allclose(first, second)
+
+
+def test_members_that_all_start_from_the_same_parameters_are_said(allow):
+    allow(name("SeededItself"))
+    advice = list_network_advice(bind_network(name("SeededItself"), SHAPE, 4))
+    assert [each[:44] for each in advice] == ["It draws its parameters from a seed of its o"]
+
+
+@pytest.mark.parametrize(("package", "title"), [("torch", "PyTorch"), ("equinox", "Equinox"), ("keras", "Keras")])
+def test_a_module_of_another_library_is_told_that_flax_is_needed(package, title, allow, monkeypatch, tmp_path):
+    """Installed, of which a base class and a function that calls it are enough, or not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"of_{package}.py").write_text(f"import {package}\nclass Net: pass\n")
+    allow(f"of_{package}:Net", f"with_{package}:Net", f"with_{package}:net", f"with_{package}:forward")
+    if importlib.util.find_spec(package) is None:
+        with pytest.raises(ConfigError, match=f"its file needs {title}, which is not installed, and a Flax module is"):
+            bind_network(f"of_{package}:Net", SHAPE, 4)
+    (tmp_path / f"with_{package}.py").write_text(
+        f"""import types
+{package} = types.ModuleType("{package}.nn")
+Base = type("Module", (), {{"__module__": "{package}.nn.modules"}})
+class Net(Base):
+    def __init__(self, key=None): pass
+def net(num_classes): return Net()
+def forward(x): return {package}.Dense(10)(x)
+"""
+    )
+    for factory in ("Net", "net", "forward"):
+        with pytest.raises(ConfigError, match=f":{factory} is a network in {title}, and a Flax module is needed"):
+            bind_network(f"with_{package}:{factory}", SHAPE, 4)
 
 
 @pytest.mark.parametrize("text", ["modules.Plain", "modules/plain.py", "a\\\\b:C", "modules:", "modules.py"])

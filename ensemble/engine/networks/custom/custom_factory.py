@@ -1,17 +1,22 @@
 """From a person's own class, function or module to the Linen module of so many classes."""
 
+import contextlib
+import dataclasses
+import functools
 import importlib
 import inspect
+import operator
 import os
 import re
+import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flax import linen as nn
 
 from ensemble.engine.networks.arithmetic import Arithmetic
-from ensemble.engine.networks.custom import nnx_modules
+from ensemble.engine.networks.custom import linen_calls, nnx_modules
 from ensemble.errors import ConfigError
 
 # What the number of classes is called, the surest first; case and underscores do not matter.
@@ -42,6 +47,20 @@ _CLASS_COUNT_ARGUMENTS = (
 # What the only argument without a default may be called, as in networks of earlier versions.
 _SHORT_COUNT_ARGUMENTS = ("outputs", "labels", "out", "n", "k", "c")
 _LISTED_ARGUMENTS = "num_classes, classes, n_classes, num_labels or out_features"
+_FRAMEWORKS = {  # by the package that is imported
+    "torch": "PyTorch",
+    "torchvision": "PyTorch",
+    "pytorch_lightning": "PyTorch",
+    "lightning": "PyTorch",
+    "timm": "PyTorch",
+    "keras": "Keras",
+    "tf_keras": "Keras",
+    "tensorflow": "TensorFlow",
+    "equinox": "Equinox",
+    "haiku": "Haiku",
+    "sonnet": "Sonnet",
+    "objax": "Objax",
+}
 _IGNORED_ARGUMENTS = ("parent", "name", nnx_modules.RNG_ARGUMENT)  # which every module may have
 
 
@@ -55,6 +74,8 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
         return _set_module_precision(name, factory, arithmetic)
     if nnx_modules.is_nnx_module(factory):
         raise _build_drawn_module_error(name)
+    if not inspect.isfunction(factory):  # which may load weights of another library
+        _check_framework(name, factory)
     if not callable(factory):
         raise ConfigError(f"{name} is neither a Flax module nor a function that returns one.")
     arguments = build_factory_arguments(name, factory, classes)
@@ -72,12 +93,35 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
         raise ConfigError(f"The network {name} cannot be created: {describe_custom_code_error(error)}.") from error
     if nnx_modules.is_nnx_module(module):
         raise _build_drawn_module_error(name)
+    _check_framework(name, module)
     if not isinstance(module, nn.Module):
         raise ConfigError(
             f"{name} returns {type(module).__name__}: it has to return a flax.linen.Module, or be "
             "the class of a flax.nnx.Module."
         )
     return _set_module_precision(name, module, arithmetic)
+
+
+def name_framework(module: str) -> str | None:
+    """Another library for networks by the module or package that is imported: "PyTorch"; else None."""
+    return _FRAMEWORKS.get(module.partition(".")[0])
+
+
+def _check_framework(name: str, thing: Any) -> None:
+    """See that something is not a module of another library, nor a function that calls one.
+
+    Raises:
+      ConfigError: it is one.
+    """
+    used = [kind.__module__ for kind in (thing.__mro__ if isinstance(thing, type) else type(thing).__mro__)]
+    if inspect.isfunction(thing):
+        named = [thing.__globals__.get(word) for word in thing.__code__.co_names]
+        used = [each.__name__ for each in named if inspect.ismodule(each)]
+    if framework := next(filter(None, map(name_framework, used)), None):
+        raise ConfigError(
+            f"{name} is a network in {framework}, and a Flax module is needed: write it in Flax (Linen or NNX), or "
+            "train it where it is and bring its predictions with `ensemble import`."
+        )
 
 
 def _build_drawn_module_error(name: str) -> ConfigError:
@@ -88,7 +132,9 @@ def _build_drawn_module_error(name: str) -> ConfigError:
 
 
 def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, Any]:
-    """The arguments to give to a factory: the number of classes where it takes that by name.
+    """The arguments to give to a factory: the number of classes, by name or in an object of settings.
+
+    Settings are a dataclass or a named tuple, as an argument's default or its annotation.
 
     Raises:
       ConfigError: it needs any other argument.
@@ -99,23 +145,84 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
         if key not in _IGNORED_ARGUMENTS and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     }
     count_argument = _find_class_count_argument(parameters)
-    needed = [
-        key for key, parameter in parameters.items() if parameter.default is parameter.empty and key != count_argument
-    ]
-    if count_argument is None and len(needed) == 1 and needed[0] in _SHORT_COUNT_ARGUMENTS:
+    arguments: dict[str, Any] = {} if count_argument is None else {count_argument: classes}
+    set_each_pass: Iterable[str] = ()
+    if isinstance(factory, type) and issubclass(factory, nn.Module):
+        set_each_pass = linen_calls.list_mode_fields(factory)
+    elif nnx_modules.is_nnx_factory(factory):
+        set_each_pass = (*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS)
+    needed = []
+    for key, parameter in parameters.items():
+        is_needed = parameter.default is parameter.empty and key not in arguments
+        settings = _build_settings(factory, parameter, None if count_argument else classes)
+        if settings is not None:
+            arguments[key] = settings
+        elif is_needed and key in set_each_pass:
+            if not nnx_modules.is_nnx_factory(factory):
+                arguments[key] = False
+        elif is_needed:
+            needed.append(key)
+    if not arguments and len(needed) == 1 and needed[0] in _SHORT_COUNT_ARGUMENTS:
         return {needed[0]: classes}
-    if needed and count_argument is None:
+    if needed:
+        _check_framework(name, factory)
+    example = _format_factory_example(name, factory, count_argument, needed)
+    if needed and not arguments:
         raise ConfigError(
             f"{name} needs {', '.join(needed)}, and none of its arguments is called "
             f"num_classes: the number of classes is given to one called {_LISTED_ARGUMENTS}, and "
-            "every other needs a default."
+            f"every other needs a default. Or name a function: {example}."
         )
     if needed:
         raise ConfigError(
             f"{name} needs {', '.join(needed)}: give every argument except the number of "
-            f"classes ({count_argument}) a default."
+            f"classes ({', '.join(arguments)}) a default. Or name a function: {example}."
         )
-    return {count_argument: classes} if count_argument else {}
+    return arguments
+
+
+def _format_factory_example(name: str, factory: Any, count_argument: str | None, needed: Sequence[str]) -> str:
+    """A function of the number of classes that makes the module, in a line of code."""
+    given = [] if count_argument is None else [f"{count_argument}=num_classes"]
+    is_nnx = nnx_modules.is_nnx_factory(factory)
+    random_numbers = {"rng": "rngs", "key": "rngs()"} if is_nnx else {}
+    given += [f"{key}={random_numbers.get(key, '…')}" for key in needed]
+    if is_nnx and nnx_modules.RNG_ARGUMENT in nnx_modules.list_parameters(factory):
+        given.append("rngs=rngs")
+    taken = "num_classes, rngs" if is_nnx else "num_classes"
+    return f"def net({taken}): return {name.rpartition(':')[2]}({', '.join(given)})"
+
+
+def _build_settings(factory: Any, parameter: inspect.Parameter, classes: int | None) -> Any:
+    """An object of settings for a parameter, which holds the number of classes; None if it takes none.
+
+    Args:
+      factory: what the parameter is of.
+      parameter: one whose default is such an object, or whose annotation is its class.
+      classes: the number of classes; None to leave it at its default.
+    """
+    has_default = parameter.default is not parameter.empty
+    kind: Any = type(parameter.default) if has_default else parameter.annotation
+    if isinstance(kind, str):
+        with contextlib.suppress(AttributeError):
+            kind = operator.attrgetter(kind)(sys.modules.get(factory.__module__))
+    is_named_tuple = hasattr(kind, "_fields")
+    if (
+        not isinstance(kind, type)
+        or issubclass(kind, nn.Module)
+        or not (dataclasses.is_dataclass(kind) or is_named_tuple)
+    ):
+        return None
+    fields = inspect.signature(kind).parameters
+    count_field = None if classes is None else _find_class_count_argument(fields)
+    counted = {} if count_field is None else {count_field: classes}
+    if has_default:
+        settings: Any = parameter.default
+        replace = settings._replace if is_named_tuple else functools.partial(dataclasses.replace, settings)
+        return replace(**counted) if counted else None
+    if any(field.default is field.empty and key not in counted for key, field in fields.items()):
+        return None
+    return kind(**counted)
 
 
 def _find_class_count_argument(parameters: Mapping[str, inspect.Parameter]) -> str | None:

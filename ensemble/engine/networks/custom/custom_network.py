@@ -25,13 +25,30 @@ from jax import Array
 
 from ensemble import architectures
 from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC, Arithmetic
-from ensemble.engine.networks.custom import linen_calls
-from ensemble.engine.networks.custom.custom_factory import build_custom_module, describe_custom_code_error
+from ensemble.engine.networks.custom import linen_calls, nnx_modules
+from ensemble.engine.networks.custom.custom_factory import (
+    build_custom_module,
+    describe_custom_code_error,
+    name_framework,
+)
 from ensemble.engine.networks.custom.folder_finder import find_modules_in_working_folder
 from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_path
 from ensemble.errors import ConfigError
 
 _UNBOUND_AXIS_WORDS = "unbound axis name"
+_TELL_BATCH_NORM = (
+    " Let its __call__ take an argument train, and call BatchNorm(use_running_average=not train), so that the running "
+    "statistics change in training only."
+)
+# What to change, by a part of Flax's own error.
+_REMEDIES = {
+    'collection "batch_stats" is immutable': _TELL_BATCH_NORM,
+    '"use_running_average" must be passed': _TELL_BATCH_NORM,
+    '"deterministic" must be passed': " Let its __call__ take an argument train, and call Dropout(rate, "
+    "deterministic=not train).",
+    "no `rngs` argument was provided": " Make it with its random numbers, nnx.Dropout(rate, rngs=rngs), or let "
+    "__call__(self, x, rngs=None) take an argument of that name and hand it to the layer; draw only in training.",
+}
 
 
 def load_custom_network(name: str) -> ModuleFactory:
@@ -47,6 +64,11 @@ def load_custom_network(name: str) -> ModuleFactory:
         factory = getattr(importlib.import_module(module), attribute)
     except (Exception, SystemExit) as error:
         hint = ""
+        if isinstance(error, ModuleNotFoundError) and (framework := name_framework(error.name or "")):
+            raise ConfigError(
+                f"The network {name} cannot be imported: its file needs {framework}, which is not installed, and a "
+                "Flax module is needed. Write it in Flax (Linen or NNX); if it is one, leave that import out."
+            ) from error
         if isinstance(error, ModuleNotFoundError) and module.endswith(".py"):
             hint = f" Leave .py out: {module.removesuffix('.py')}:{attribute}."
         raise ConfigError(
@@ -98,7 +120,8 @@ def check_custom_network(network: Network) -> None:
 def _check_call_arguments(network: Network) -> None:
     """See that nothing has to be said in a call but what is said in each."""
     module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
-    said = linen_calls.build_mode_arguments(module, train=True)
+    is_bridged = nnx_modules.is_bridged_module(module)
+    said = {*linen_calls.build_mode_arguments(module, train=True), *([nnx_modules.RNG_ARGUMENT] if is_bridged else [])}
     others = [*linen_calls.list_call_parameters(module).values()][2:]
     needed = [
         parameter.name
@@ -108,7 +131,8 @@ def _check_call_arguments(network: Network) -> None:
         and parameter.name not in said
     ]
     if needed:
-        known = (*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS)
+        known = [*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS]
+        known += [nnx_modules.RNG_ARGUMENT] if is_bridged else []
         raise ConfigError(
             f"The __call__ of the network {network.name} needs {', '.join(needed)}, which it is "
             f"not given: only images are, and {', '.join(known[:-1])} or {known[-1]} where it "
@@ -130,7 +154,8 @@ def _describe_failed_pass(network: Network, error: BaseException) -> str:
             f"{begin} draws random numbers where nothing may be drawn, while it is judged: let it "
             f"draw only where train is true, as Dropout(deterministic=not train) does ({words})."
         )
-    return f"{begin} does not take {network.input_words}: {words}."
+    remedy = next((remedy for said, remedy in _REMEDIES.items() if said in str(error)), "")
+    return f"{begin} does not take {network.input_words}: {words}.{remedy}"
 
 
 def _check_output_shape(network: Network, output: Any, batch: int) -> None:

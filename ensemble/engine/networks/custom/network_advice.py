@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from jax import Array
 
+from ensemble.engine.networks.arithmetic import DEFAULT_ARITHMETIC
+from ensemble.engine.networks.custom import linen_calls, nnx_modules
 from ensemble.engine.networks.custom.value_ranges import trace_image_range
 from ensemble.engine.networks.network import Network, Params
 
@@ -25,13 +27,13 @@ def list_network_advice(network: Network) -> tuple[str, ...]:
 
     A few images are computed, on JAX's first device.
     """
-    advice = (_describe_bounded_outputs(network), _describe_shrunk_images(network))
+    advice = (_describe_bounded_outputs(network), _describe_shrunk_images(network), _describe_equal_members(network))
     return tuple(filter(None, advice))
 
 
 def list_network_notes(network: Network) -> tuple[str, ...]:
     """What is done with a network of one's own otherwise than it says; mostly nothing."""
-    return tuple(filter(None, [_describe_narrow_parameters(network)]))
+    return tuple(filter(None, [_describe_narrow_parameters(network), _describe_mode_fields(network)]))
 
 
 def _describe_narrow_parameters(network: Network) -> str:
@@ -43,6 +45,22 @@ def _describe_narrow_parameters(network: Network) -> str:
     return (
         f"Its parameters are {narrow[0]} and are trained and kept in float32, since a step is "
         "mostly too small for fewer digits."
+    )
+
+
+def _describe_mode_fields(network: Network) -> str:
+    module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
+    fields = linen_calls.list_mode_fields(type(module))
+    return f"Its field {' and its field '.join(fields)} is set for each pass, training or evaluation." if fields else ""
+
+
+def _describe_equal_members(network: Network) -> str:
+    module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
+    if not nnx_modules.is_bridged_module(module) or not module.skip_rng:
+        return ""
+    return (
+        "It draws its parameters from a seed of its own, so that all members start from the same ones: let it take "
+        "rngs (nnx.Rngs), and make its layers with them."
     )
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import jax
 from jax import Array
 
+from ensemble.errors import ConfigError
+
 if TYPE_CHECKING:
     from flax import nnx
     from flax.nnx import bridge
@@ -72,21 +74,79 @@ def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
         return {}
 
 
-def set_bridged_mode(module: "bridge.ToLinen", train: bool) -> "bridge.ToLinen":
-    """The same module in training, or as it is judged."""
-    create = functools.partial(_create_in_mode, module.nnx_class, train)
+def set_bridged_mode(module: "bridge.ToLinen", train: bool, created_with: Mapping[str, bool]) -> "bridge.ToLinen":
+    """The same module in training, or as it is judged, created with these further arguments."""
+    create = functools.partial(_create_in_mode, module.nnx_class, train, created_with)
     return module.clone(nnx_class=create)
 
 
-def _create_in_mode(nnx_class: "Callable[..., nnx.Module]", train: bool, *args: Any, **kwargs: Any) -> "nnx.Module":
-    module = nnx_class(*args, **kwargs)
+def _create_in_mode(
+    nnx_class: "Callable[..., nnx.Module]", train: bool, created_with: Mapping[str, bool], *args: Any, **kwargs: Any
+) -> "nnx.Module":
+    module = nnx_class(*args, **created_with, **kwargs)
+    kind = type(module)
+    for method in ("train", "eval"):
+        if not callable(getattr(module, method)):
+            raise ConfigError(
+                f"{kind.__module__}:{kind.__qualname__} has an attribute {method}, which hides the method {method}() "
+                "of nnx.Module that sets dropout and BatchNorm for each pass: rename it, such as to training."
+            )
     module.train() if train else module.eval()
     return module
 
 
-def find_bridged_call(module: "bridge.ToLinen") -> Any:
-    """What is called with images: the `__call__` of a class; None of another factory."""
-    return module.nnx_class.__call__ if isinstance(module.nnx_class, type) else None
+def list_free_parameters(module: "bridge.ToLinen") -> Mapping[str, inspect.Parameter]:
+    """What the module is created from and is not given yet."""
+    return list_parameters(functools.partial(module.nnx_class, *module.args, **module.kwargs))
+
+
+def find_bridged_class(module: "bridge.ToLinen") -> type:
+    """The class of what is called with images."""
+    if isinstance(module.nnx_class, type):
+        return module.nnx_class
+    kinds: list[type] = []
+    _trace_created_module(module, lambda created: kinds.append(type(created)))
+    return kinds[0]
+
+
+def needs_call_rngs(module: "bridge.ToLinen") -> bool:
+    """Whether `__call__` has to be handed random numbers.
+
+    It takes `rngs`, and needs it, or a layer was made without (`nnx.Dropout(0.1)`), or the module
+    is not one of Flax's own and keeps none.
+    """
+    call: Any = find_bridged_class(module).__call__
+    taken = list_parameters(call).get(RNG_ARGUMENT)
+    if taken is None or taken.default is taken.empty:
+        return taken is not None
+    from flax import nnx
+
+    layers_without: list[bool] = []
+
+    def find_layers(created: nnx.Module) -> None:
+        layers_without.extend(getattr(layer, RNG_ARGUMENT, layer) is None for _, layer in nnx.iter_modules(created))
+
+    _trace_created_module(module, find_layers)
+    is_flax = call.__module__.startswith(_NNX_PACKAGE)
+    return any(layers_without) or (not is_flax and not _keeps_random_numbers(module))
+
+
+def build_call_with_rngs(key: Array | None) -> Callable[..., Any]:
+    """A call of an NNX module that hands it `rngs` of this key.
+
+    Without a key, as in evaluation, `rngs` is left at its default; where it has none it is of a fixed seed.
+    """
+
+    def call(module: "nnx.Module", *args: Any, **kwargs: Any) -> Any:
+        from flax import nnx
+
+        kind: Any = type(module)
+        taken = list_parameters(kind.__call__)[RNG_ARGUMENT]
+        if key is not None or taken.default is taken.empty:
+            kwargs[RNG_ARGUMENT] = nnx.Rngs(0 if key is None else jax.random.fold_in(key, 3))
+        return kind.__call__(module, *args, **kwargs)
+
+    return call
 
 
 def list_bridged_rngs(key: Array) -> dict[str, Array]:
@@ -95,14 +155,31 @@ def list_bridged_rngs(key: Array) -> dict[str, Array]:
 
 
 def draws_random_numbers(module: "bridge.ToLinen") -> bool:
-    """Whether the module keeps a stream of random numbers, as dropout does."""
+    """Whether the module keeps a stream of random numbers, as dropout does, or is handed one."""
+    return _keeps_random_numbers(module) or needs_call_rngs(module)
+
+
+def _keeps_random_numbers(module: "bridge.ToLinen") -> bool:
     from flax import nnx
 
-    def create_random_state(key: Array) -> Any:
-        rngs = {} if module.skip_rng else {RNG_ARGUMENT: nnx.Rngs(key)}
-        return nnx.state(module.nnx_class(*module.args, **module.kwargs, **rngs), nnx.RngState)
+    return bool(jax.tree.leaves(_trace_created_module(module, lambda created: nnx.state(created, nnx.RngState))))
 
-    return bool(jax.tree.leaves(jax.eval_shape(create_random_state, jax.random.key(0))))
+
+def _trace_created_module(module: "bridge.ToLinen", read: "Callable[[nnx.Module], Any]") -> Any:
+    """What `read` gives of the NNX module, as shapes: nothing is computed."""
+    from flax import nnx
+
+    missing = {
+        name: False
+        for name, parameter in list_free_parameters(module).items()
+        if name != RNG_ARGUMENT and parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+    }
+
+    def create(key: Array) -> Any:
+        rngs = {} if module.skip_rng else {RNG_ARGUMENT: nnx.Rngs(key)}
+        return read(module.nnx_class(*module.args, **module.kwargs, **missing, **rngs))
+
+    return jax.eval_shape(create, jax.random.key(0))
 
 
 def name_list_entries(tree: Any) -> Any:
