@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ensemble import architectures
-from ensemble.cli.output import print_line
+from ensemble.cli.output import REFUSAL_FIELDS, print_line
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find_dataset_entry
 from ensemble.errors import ConfigError
@@ -27,13 +27,9 @@ def run_network_command(name: str, dataset: str, width: int, as_json: bool) -> N
 
     NAME is built in, or package.module:Factory, one of your own, whose code is imported.
     """
-    try:
-        with _redirect_stdout_to_stderr():
-            network = _summarize_network(name, dataset, width)
-    except ConfigError as error:
-        if as_json:
-            click.echo(json.dumps({"name": name, "error": str(error)}))
-        raise
+    click.get_current_context().meta[REFUSAL_FIELDS] = {"name": name}
+    with _redirect_stdout_to_stderr():
+        network = _summarize_network(name, dataset, width)
     if as_json:
         click.echo(json.dumps(network))
         return

@@ -9,6 +9,7 @@ import click
 
 from ensemble.wording import escaping
 
+REFUSAL_FIELDS = "ensemble.refusal_fields"  # of a context's meta: fields next to "error" in a refusal's JSON
 EXIT_STATUSES = {"finished": 0, "diverged": 3, "stopped": 130}
 
 

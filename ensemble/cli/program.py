@@ -2,17 +2,19 @@
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
-130 the run was stopped; 75 another host was lost: started again, the run may go on.
+130 the run was stopped; 75 another host was lost: started again, the run may go on. A command
+that would print JSON prints {"error": sentence} as well when it fails.
 """
 
 import importlib
+import json
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from ensemble import __version__
-from ensemble.cli.output import print_line
+from ensemble.cli.output import REFUSAL_FIELDS, print_line
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.kinds import JobKind, list_job_kinds, load_entry_point
 from ensemble.machine.jax_environment import describe_jax_start_error
@@ -44,9 +46,23 @@ COMMAND_MODULES = {
     "devices": "machine",
     "bench": "machine",
 }
+# Commands whose result is JSON also without --json.
+_JSON_COMMANDS = {
+    ("train",),
+    ("distil",),
+    ("stress",),
+    ("lbfgs",),
+    ("sweep",),
+    ("import",),
+    ("export",),
+    ("report",),
+    ("runs", "show"),
+    ("label", "learn"),
+}
 # Commands before 1.1 that `ensemble inspect RUN members` replaces.
 _REPLACED_COMMANDS = ("budget", "plan", "worth")
 
+_PRINTS_JSON = "ensemble.prints_json"
 _MEMORY_SENTENCE = (
     "Memory ran out: close other programs, or ask for less at once: fewer members or images, or a smaller batch."
 )
@@ -105,30 +121,44 @@ class _EnsembleGroup(click.Group):
         self.commands = {name: import_command(name) for name in [*COMMAND_MODULES, *list_worker_kinds()]}
         return None
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember whether the command prints JSON: what it is called with is unknown once it has failed."""
+        command = tuple(args[:2])
+        ctx.meta[_PRINTS_JSON] = "--json" in args or command in _JSON_COMMANDS or command[:1] in _JSON_COMMANDS
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a person can mend ends it with a sentence and its own status."""
         _open_closed_streams()
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            _print_json_error(ctx, error.format_message())
+            raise
         except EnsembleError as error:
-            print_line(f"Error: {error}", err=True)
-            ctx.exit(error.exit_code)
+            _exit_with_error(ctx, str(error), error.exit_code)
         except OSError as error:
-            if is_memory_error(error):
-                print_line(f"Error: {_MEMORY_SENTENCE}", err=True)
-                ctx.exit(EnsembleError.exit_code)
-            if (disk_error := describe_disk_error(error)) is None:
+            sentence = _MEMORY_SENTENCE if is_memory_error(error) else describe_disk_error(error)
+            if sentence is None:
                 raise
-            print_line(f"Error: {disk_error}", err=True)
-            ctx.exit(EnsembleError.exit_code)
+            _exit_with_error(ctx, sentence, EnsembleError.exit_code)
         except (MemoryError, RuntimeError, ValueError) as error:
             if is_memory_error(error):
-                print_line(f"Error: {_MEMORY_SENTENCE}", err=True)
-                ctx.exit(EnsembleError.exit_code)
+                _exit_with_error(ctx, _MEMORY_SENTENCE, EnsembleError.exit_code)
             if (start_error := describe_jax_start_error(error)) is None:
                 raise
-            print_line(f"Error: {start_error}", err=True)
-            ctx.exit(ConfigError.exit_code)
+            _exit_with_error(ctx, start_error, ConfigError.exit_code)
+
+
+def _exit_with_error(ctx: click.Context, sentence: str, exit_code: int) -> NoReturn:
+    _print_json_error(ctx, sentence)
+    print_line(f"Error: {sentence}", err=True)
+    ctx.exit(exit_code)
+
+
+def _print_json_error(ctx: click.Context, sentence: str) -> None:
+    if ctx.meta[_PRINTS_JSON]:
+        click.echo(json.dumps({**ctx.meta.get(REFUSAL_FIELDS, {}), "error": sentence}))
 
 
 def _open_closed_streams() -> None:

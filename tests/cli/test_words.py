@@ -147,7 +147,9 @@ def test_a_name_and_an_id_from_outside_do_not_steer_the_terminal() -> None:
     (line,) = CliRunner().invoke(main, ["runs", "list"]).output.splitlines()
     assert line.endswith(SPELT.replace(r"\r", " ").replace(r"\n", " "))
     said = CliRunner().invoke(main, ["runs", "show", HOSTILE])
-    assert (said.exit_code, said.stdout) == (1, "")
+    assert said.exit_code == 1
+    assert json.loads(said.stdout)["error"].startswith(f"There is no run “{HOSTILE}”.")
+    assert said.stdout[:-1].isprintable()
     assert said.stderr.startswith(f"Error: There is no run “{SPELT}”.")
 
 
