@@ -333,7 +333,7 @@ class Run(StoredRun):
     def export(
         self,
         path: str | Path,
-        format: str = "npz",  # noqa: A002 (as on the command line)
+        format: str | None = None,  # noqa: A002 (as on the command line)
         *,
         epoch: int | Literal["best"] | None = None,
         temperature: float | Literal["fitted"] | None = None,
@@ -345,7 +345,8 @@ class Run(StoredRun):
 
         Args:
           path: the file, or the folder.
-          format: "npz", "safetensors", "onnx", "stablehlo", "folder", "csv" or "tensorboard".
+          format: "npz", "safetensors", "onnx", "stablehlo", "folder", "csv" or "tensorboard"; by
+            default the one that the path's ending says, "npz" without an ending.
           epoch: after which epoch, as of `predict`.
           temperature: of the averaged probabilities in "onnx" and "stablehlo": a number from 1/16
             to 16, or "fitted" to the validation images; None leaves them as they are.
@@ -355,8 +356,8 @@ class Run(StoredRun):
           What was written, and its `figures` by what was read back from it.
 
         Raises:
-          ConfigError: there is no such format, or the run's network does not fit into it, or a
-            package that it takes is not installed.
+          ConfigError: there is no such format, or the path has the ending of another, or the run's
+            network does not fit into it, or a package that it takes is not installed.
           RunError: it was trained elsewhere, or keeps no members of that epoch.
           PredictionsError: it is there already and may not go, or cannot be written.
         """

@@ -8,6 +8,6 @@ and judged on the run's test images: its figures are those of the file. See docs
 """
 
 from ensemble.export.member_export import ExportedFile, export_members
-from ensemble.export.registry import EXPORT_FORMATS, find_export_format
+from ensemble.export.registry import EXPORT_FORMATS, choose_export_format, find_export_format
 
-__all__ = ["EXPORT_FORMATS", "ExportedFile", "export_members", "find_export_format"]
+__all__ = ["EXPORT_FORMATS", "ExportedFile", "choose_export_format", "export_members", "find_export_format"]

@@ -26,7 +26,7 @@ TIMEOUT_S = 3600.0
 def export_in_process(
     run_id: str,
     path: Path,
-    format_name: str,
+    format_name: str | None,
     *,
     epoch: int | None = None,
     temperature: Temperature = None,

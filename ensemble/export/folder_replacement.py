@@ -23,7 +23,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux, from fcntl.h and stdio.h
 
 
 @contextmanager
-def open_atomic_folder(path: Path) -> Iterator[Path]:
+def open_atomic_folder(path: Path, replaced: str = "") -> Iterator[Path]:
     """Yield an empty folder to write into, which replaces `path` when the context ends.
 
     Files and folders of `path` that the new folder lacks are carried over. If anything is raised,
@@ -31,6 +31,8 @@ def open_atomic_folder(path: Path) -> Iterator[Path]:
 
     Args:
       path: the folder, or a link to it; its parent exists.
+      replaced: "*/NAME" for files of that name in its subfolders that are not carried over, nor are
+        subfolders that hold nothing else.
 
     Raises:
       OSError: the disk is full, or the folder cannot be replaced.
@@ -42,7 +44,7 @@ def open_atomic_folder(path: Path) -> Iterator[Path]:
     try:
         with hold_folder_lock(partial, lambda: None):  # shows others that it is still in use
             yield partial
-            _put_in_place(partial, path)
+            _put_in_place(partial, path, replaced)
     finally:
         shutil.rmtree(partial, ignore_errors=True)  # after an exchange, the old folder
 
@@ -71,36 +73,41 @@ def exchange_folders(one: Path, other: Path) -> bool:
     return rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0
 
 
-def _carry_over_files(old: Path, new: Path) -> None:
+def _carry_over_files(old: Path, new: Path, replaced: str) -> None:
     """Link every file of `old` that `new` lacks into it, or copy it if the disk has no links.
+
+    Files called `replaced`, or by "*/NAME" those in subfolders, stay behind, as `open_atomic_folder` has it.
 
     Raises:
       OSError: a file of one has the name of a folder of the other, or a file cannot be copied.
     """
+    replaced_inside = replaced.partition("/")[2]
     with os.scandir(old) as entries:
         for entry in entries:
             target = new / entry.name
             if entry.is_dir(follow_symlinks=False):
+                if os.listdir(entry.path) == [replaced_inside]:
+                    continue
                 target.mkdir(exist_ok=True)
-                _carry_over_files(Path(entry.path), target)
+                _carry_over_files(Path(entry.path), target, replaced_inside)
                 shutil.copymode(entry.path, target)
             elif target.is_dir() and not target.is_symlink():
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-            elif not os.path.lexists(target):
+            elif entry.name != replaced and not os.path.lexists(target):
                 try:
                     os.link(entry.path, target, follow_symlinks=False)
                 except (OSError, NotImplementedError):
                     shutil.copy2(entry.path, target, follow_symlinks=False)
 
 
-def _put_in_place(partial: Path, path: Path) -> None:
+def _put_in_place(partial: Path, path: Path, replaced: str) -> None:
     """Let the new folder `partial` take the name `path`, with the files that it lacks."""
     if not os.path.lexists(path):
         partial.rename(path)
         return
     if not os.access(path, os.W_OK):  # replacing it would only need the right to write its parent
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    _carry_over_files(path, partial)
+    _carry_over_files(path, partial, replaced)
     shutil.copymode(path, partial)
     if exchange_folders(partial, path):
         retired = partial
@@ -113,5 +120,5 @@ def _put_in_place(partial: Path, path: Path) -> None:
             retired.rename(path)
             raise
     with suppress(FileNotFoundError):  # another process may remove it
-        _carry_over_files(retired, path)  # what was saved to the old folder in the meantime
+        _carry_over_files(retired, path, replaced)  # what was saved to the old folder in the meantime
     shutil.rmtree(retired, ignore_errors=True)

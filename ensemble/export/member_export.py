@@ -12,7 +12,7 @@ from ensemble import runs
 from ensemble.analysis.quality.temperature_scaling import MAX_TEMPERATURE, MIN_TEMPERATURE, fit_temperature
 from ensemble.errors import ConfigError, PredictionsError, RunError
 from ensemble.export.export_format import FIGURES, EnsembleContent, ExportFormat
-from ensemble.export.registry import find_export_format
+from ensemble.export.registry import choose_export_format
 from ensemble.extras import EXPORT, require_packages
 from ensemble.runs.validation_predictions import evaluate_validation_predictions
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
@@ -52,7 +52,7 @@ class ExportedFile:
 def export_members(
     run_id: str,
     path: Path,
-    format_name: str,
+    format_name: str | None,
     *,
     epoch: int | None = None,
     temperature: Temperature = None,
@@ -63,7 +63,7 @@ def export_members(
     Args:
       run_id: whose.
       path: the file, or the folder; the folder that it is in exists.
-      format_name: one of `EXPORT_FORMATS`.
+      format_name: one of `EXPORT_FORMATS`; None is the one that the path's ending says, npz if it has none.
       epoch: after which; None is that of `select_default_epoch`.
       temperature: of the averaged probabilities, from 1/16 to 16, or "fitted" to the run's
         validation images; None leaves them as they are.
@@ -78,7 +78,7 @@ def export_members(
       DataError: its dataset is not there.
       PredictionsError: it cannot be written, or is there already.
     """
-    export_format = find_export_format(format_name)
+    export_format = choose_export_format(path, format_name)
     require_packages(export_format.name, export_format.packages, EXPORT)
     _check_temperature(export_format, temperature)
     if not replace and os.path.lexists(path):
@@ -100,7 +100,7 @@ def export_members(
     recorded = {name: float(quality[name]) for name in FIGURES} if quality else {}
     return ExportedFile(
         path=path,
-        format=format_name,
+        format=export_format.name,
         epoch=content.epoch,
         members=content.members,
         nbytes=nbytes,

@@ -22,8 +22,8 @@ _CHECKSUM_BYTES = 4
 
 
 def _write_tensorboard_events(content: EnsembleContent, path: Path, replace: bool) -> None:
-    """Write a folder for the ensemble and one per member; other files at the same path stay."""
-    with open_atomic_folder(path) as folder:
+    """Write a folder for the ensemble and one per member, in place of another run's; other files stay."""
+    with open_atomic_folder(path, replaced=f"*/{FILE_NAME}") as folder:
         _write_event_files(content, folder)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import ensemble
 from ensemble import datasets, runs
 from ensemble.architectures import NETWORKS_VARIABLE
 from ensemble.cli.program import main
@@ -251,6 +252,35 @@ def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, ["export", run.id, str(tmp_path / "a"), *words])
         assert done.exit_code == 2
         assert sentence in done.output
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", ["npz", "safetensors", "stablehlo", "csv"])
+def test_the_ending_of_the_name_chooses_the_form(ending: str, tmp_path: Path) -> None:
+    run = create_drawn_run("logistic")
+    said = call_export(run.id, str(tmp_path / f"out.{ending.upper()}"), "--with-members")
+    assert said["format"] == ending
+    assert call_export(run.id, str(tmp_path / "out"), "--with-members")["format"] == "npz"
+    assert "shape" in call_export(run.id, str(tmp_path / "other"))
+    assert ensemble.open_run(run.id).export(tmp_path / f"again.{ending}").format == ending
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("members.onnx", "--format onnx holds the members' parameters: add --with-members."),
+        ("members.onnx --format npz --with-members", "'members.onnx' has the ending of the format onnx, and the form"),
+        ("board.npz --to csv", "leave the format out, or choose a name with .csv."),
+        ("out.npz --format safetensors --with-members", "or choose a name with .safetensors."),
+        ("table.parquet", "choose one of .safetensors, .npz, .onnx, .stablehlo, .csv, or name the format."),
+        ("members.pt --with-members", "No format of export has the ending of 'members.pt'"),
+    ],
+)
+def test_an_ending_that_contradicts_is_refused(words: str, said: str, tmp_path: Path) -> None:
+    run = create_drawn_run("logistic")
+    done = CliRunner().invoke(main, ["export", run.id, *f"{tmp_path}/{words}".split()])
+    assert done.exit_code == 2
+    assert said in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -97,6 +97,26 @@ def test_events_replace_their_own_files_and_leave_the_others(tmp_path: Path) -> 
     assert [one.name for one in tmp_path.iterdir()] == ["board"]
 
 
+def test_a_folder_of_events_shows_one_run_and_keeps_what_others_wrote(tmp_path: Path) -> None:
+    board = tmp_path / "board"
+    for folder in ("member-7", "member-8", "older/ensemble"):
+        (board / folder).mkdir(parents=True)
+        (board / folder / FILE_NAME).write_bytes(b"an export")
+    (board / "member-8" / "events.out.tfevents.1.host").write_bytes(b"mine")
+    (board / FILE_NAME).write_bytes(b"mine")
+    export_members(create_run_with_history().id, board, "tensorboard", replace=True)
+    left = {str(file.relative_to(board)) for file in board.rglob("*") if file.is_file() and file.stat().st_size < 10}
+    assert left == {FILE_NAME, f"older/ensemble/{FILE_NAME}", "member-8/events.out.tfevents.1.host"}
+    assert sorted(each.name for each in board.iterdir() if each.is_dir()) == [
+        "ensemble",
+        "member-1",
+        "member-2",
+        "member-3",
+        "member-8",
+        "older",
+    ]
+
+
 def test_names_that_are_spelt_alike_have_folders_of_their_own(tmp_path: Path) -> None:
     made = [create_free_folder(tmp_path, "rate-0-1").name for _ in range(3)]
     assert made == ["rate-0-1", "rate-0-1-2", "rate-0-1-3"]

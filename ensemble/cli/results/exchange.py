@@ -127,7 +127,7 @@ def _export_ensemble(
     Raises:
       UsageError: it holds weights, and these were not asked for.
     """
-    from ensemble.export import export_members, find_export_format  # late: JAX takes a while
+    from ensemble.export import export_members, find_export_format
 
     if find_export_format(format_name).holds_weights and not with_members:
         raise click.UsageError(f"--format {format_name} holds the members' parameters: add --with-members.")
@@ -173,7 +173,7 @@ def _has_equal_figures(written: "ExportedFile") -> bool:
     "--format",
     "format_name",
     type=click.Choice(EXPORT_FORMAT_NAMES),
-    help="What other programs take; without it, or as npz without members, what `import` takes.",
+    help="What other programs take; by default what FILE's ending says. npz without members is what `import` takes.",
 )
 @click.option(
     "--to",
@@ -209,7 +209,9 @@ def run_export_command(
         raise click.UsageError("Give --epoch or --all-epochs, not both.")
     if tracker and format_name:
         raise click.UsageError("Give --format or --to, not both.")
-    format_name = format_name or tracker or "npz"
+    from ensemble.export import choose_export_format  # late: it takes a while
+
+    format_name = choose_export_format(file, format_name or tracker).name
     temperature = _parse_temperature(temperature_text)
     if with_members or format_name != "npz":
         if all_epochs or images is not None:
