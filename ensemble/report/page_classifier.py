@@ -17,6 +17,7 @@ import numpy as np
 from ensemble import runs
 from ensemble.analysis.quality.conformal import METHODS, fit_conformal_threshold
 from ensemble.analysis.quality.coverage import MISS_RATE
+from ensemble.datasets.own.recorded_levels import load_dataset_levels
 from ensemble.errors import EnsembleError
 from ensemble.figures.palette import member_color
 from ensemble.pictures.whole_picture import NetworkInputFormat
@@ -89,6 +90,7 @@ class PageClassifier:
       noun: what one image is called.
       written: whether images are what a pen wrote, so that one can be drawn.
       ground: "dark" or "light", what images stand on; "" where it is neither.
+      clear: what transparent pictures are put on, as `PictureLevels.ground` has it.
       sets: None where there are too few images to calibrate them.
       rejection: None where its threshold is not known.
     """
@@ -105,6 +107,7 @@ class PageClassifier:
     noun: str
     written: bool
     ground: str
+    clear: str
     sets: _PageSets | None
     rejection: PageRejection | None
 
@@ -152,6 +155,7 @@ def describe_page_members(run: runs.Run, epoch: int, title: str, rejection: Page
         noun=run.data.noun,
         written=run.data.is_mnist_like,
         ground=_find_ground(run),
+        clear=load_dataset_levels(str(config.dataset), run.data.fingerprint).ground,
         sets=find_page_sets(run, epoch),
         rejection=rejection,
     )

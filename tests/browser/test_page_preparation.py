@@ -1,6 +1,7 @@
 """What a report's page makes of drawings and pictures is what the program makes of them."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from PIL import Image, ImageDraw
 from playwright.sync_api import Page
 
 from ensemble import datasets
+from ensemble.pictures.files.levels import STANDARD_LEVELS
 from ensemble.pictures.files.picture import open_picture
 from ensemble.pictures.preparation import AUTOMATIC_OPTIONS
 from ensemble.pictures.segmentation.mnist_form import convert_to_mnist
@@ -18,8 +20,8 @@ from ensemble.report.page_assets import read_static_file
 
 INK = """({ data, width, height }) => Array.from(
   prepareInput({ ink: Uint8Array.from(data), width, height }, [28, 28, 1], true, "dark") ?? [])"""
-PICTURE = """({ data, width, height, shape, written, ground }) => Array.from(
-  prepareInput({ rgba: Uint8Array.from(data), width, height }, shape, written, ground) ?? [])"""
+PICTURE = """({ data, width, height, shape, written, ground, clear }) => Array.from(
+  prepareInput({ rgba: Uint8Array.from(data), width, height }, shape, written, ground, clear) ?? [])"""
 
 
 def prepare_on_page(page: Page, call: str, asked: dict[str, Any]) -> NDArray[np.int64]:
@@ -29,11 +31,11 @@ def prepare_on_page(page: Page, call: str, asked: dict[str, Any]) -> NDArray[np.
 
 
 def prepare_pixels_on_page(
-    page: Page, pixels: NDArray[np.uint8], shape: tuple[int, int, int], written: bool, ground: str
+    page: Page, pixels: NDArray[np.uint8], shape: tuple[int, int, int], written: bool, ground: str, clear: str = ""
 ) -> NDArray[np.int64]:
-    """A picture (h, w, 3) as the page prepares it, in the shape of the networks' images."""
+    """A picture (h, w, 3 or 4) as the page prepares it, in the shape of the networks' images."""
+    rgba = np.asarray(Image.fromarray(pixels).convert("RGBA"))
     height, width = pixels.shape[:2]
-    rgba = np.concatenate([pixels, np.full((height, width, 1), 255, np.uint8)], axis=2)
     asked = {
         "data": rgba.ravel().tolist(),
         "width": width,
@@ -41,6 +43,7 @@ def prepare_pixels_on_page(
         "shape": shape,
         "written": written,
         "ground": ground,
+        "clear": clear,
     }
     return prepare_on_page(page, PICTURE, asked).reshape(shape)
 
@@ -76,7 +79,7 @@ def test_a_sheet_without_ink_is_nothing(page: Page) -> None:
     asked = {"data": [0] * 2500, "width": 50, "height": 50}
     assert prepare_on_page(page, INK, asked).size == 0
     asked = {"data": [250] * 10_000, "width": 50, "height": 50}
-    more = {"shape": (28, 28, 1), "written": True, "ground": "dark"}
+    more = {"shape": (28, 28, 1), "written": True, "ground": "dark", "clear": ""}
     assert prepare_on_page(page, PICTURE, asked | more).size == 0
 
 
@@ -119,4 +122,31 @@ def test_a_picture_of_anything_is_cut_and_resized_as_on_classify(
     picture = open_picture(content.getvalue())
     wanted = crop_picture(picture, AUTOMATIC_OPTIONS, NetworkInputFormat(shape, ground))
     prepared = prepare_pixels_on_page(page, pixels, shape, False, ground)
+    assert np.abs(prepared - wanted.image).max() <= 1
+
+
+def test_light_ink_on_nothing_is_the_ink_that_was_written(page: Page) -> None:
+    ink = draw_strokes(5)
+    prepared = [
+        prepare_pixels_on_page(page, np.stack([np.full_like(ink, level)] * 3 + [ink], 2), (28, 28, 1), True, "dark")
+        for level in (255, 0)
+    ]
+    for each in prepared:
+        assert np.abs(each - convert_to_mnist(ink)).mean() < 2
+
+
+@pytest.mark.parametrize("clear", ["", "white", "black", "mixed"])
+@pytest.mark.parametrize(("level", "share"), [(255, 0.3), (180, 0.3), (60, 0.3), (255, 0.9), (180, 0.9), (240, 1)])
+def test_a_transparent_picture_stands_on_the_ground_that_the_program_gives_it(
+    page: Page, level: int, share: float, clear: str
+) -> None:
+    pixels = np.full((32, 32, 4), level, np.uint8)
+    pixels[:, round(32 * share) :, 3] = 0
+    pixels[3:5, :5, 3] = 90
+    pixels[10, 3, :3] = level - 30
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, "PNG")
+    picture = open_picture(content.getvalue(), replace(STANDARD_LEVELS, ground=clear))
+    wanted = crop_picture(picture, AUTOMATIC_OPTIONS, NetworkInputFormat((32, 32, 3), ""))
+    prepared = prepare_pixels_on_page(page, pixels, (32, 32, 3), False, "", clear)
     assert np.abs(prepared - wanted.image).max() <= 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 from playwright.sync_api import Page, expect
 
 from ensemble import datasets, runs
@@ -232,9 +232,21 @@ def test_the_sheet_takes_keys_and_pictures(quick: Page, asked_report: AskedRepor
     expect(quick.locator("html")).to_have_attribute("data-asked", "")
     seen = np.array(quick.locator("#try-seen").evaluate(GREY_PIXELS), np.uint8)
     assert np.array_equal(seen, image.reshape(-1)), "what has the networks' form stays as it is"
+    spoken = quick.locator("#try-spoken")
+    expect(spoken).to_contain_text(" with ")
+    Image.new("RGBA", (90, 90)).save(tmp_path / "blank.png")
+    quick.locator("#try-file").set_input_files(tmp_path / "blank.png")
+    expect(spoken).to_have_text("There is no digit to be seen on it.")
+    drawn = Image.new("RGBA", (90, 90))
+    ImageDraw.Draw(drawn).line([(25, 20), (65, 20), (40, 75)], "white", 8)
+    drawn.save(tmp_path / "seven_white_on_clear.png")
+    quick.locator("#try-file").set_input_files(tmp_path / "seven_white_on_clear.png")
+    expect(answer).to_contain_text(" with ")
+    expect(spoken).to_contain_text(" with ")
     (tmp_path / "none.png").write_bytes(b"no picture")
     quick.locator("#try-file").set_input_files(tmp_path / "none.png")
     expect(answer).to_contain_text("no picture that the browser can open")
+    expect(spoken).to_contain_text("no picture that the browser can open")
 
 
 def test_what_the_members_energy_rejects_is_called_none_of_the_classes(

@@ -58,6 +58,7 @@ function createMemberAnswer(find) {
     const answered = said?.kind === "answered";
     find("seen-line").hidden = !answered;
     for (const name of ["answer", "votes", "set", "note"]) find(name).textContent = "";
+    readOut();
     find("classes").hidden = !answered;
     find("members").hidden = find("order").hidden = !answered || columns.length === 0;
     if (!answered) {
@@ -79,9 +80,15 @@ function createMemberAnswer(find) {
     find("note").textContent = rejected ? run.rejection.note : (run.sets?.note ?? "");
     showBars(each, average, votes, best);
     showImage(said.images);
+  }
+
+  // Have a screen reader read what then is shown, and nothing of what was before.
+  function readOut() {
     clearTimeout(spoken);
+    find("spoken").textContent = "";
     spoken = setTimeout(() => {
-      find("spoken").textContent = ["answer", "votes", "set"].map((name) => find(name).textContent).join(" ");
+      const texts = ["answer", "votes", "set"].map((name) => find(name).textContent);
+      find("spoken").textContent = texts.filter(Boolean).join(" ");
     }, READ_OUT_DELAY);
   }
 

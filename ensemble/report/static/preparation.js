@@ -12,6 +12,7 @@ const MIN_STROKE_CHANGE = 0.25, MIN_LOOP_CELLS = 3, MIN_CORE_CELLS = 1.5; // cel
 const MAX_THINNING_SHARE = 0.3, FINE_PEN_LEVEL = 0.75, SOFT_LEVEL = 0.13;
 const MAX_DARK_RIM = 48, MIN_LIGHT_RIM = 207, MAX_RIM_SPREAD = 40; // levels of 255
 const LEAST_CONTRAST = 40; // levels of 255 that ink and paper are apart
+const MOST_INK_SHARE = 0.6, LIGHT_LEVEL = 160, BLANK_LEVEL = 223; // of transparent pictures
 
 const FILTERS = {
   box: { support: 0.5, weigh: (x) => (x > -0.5 && x <= 0.5 ? 1 : 0) },
@@ -35,9 +36,9 @@ const FILTERS = {
 
 // The image that the networks get, uint8 (height, width, channels) in a row; null of no ink.
 // What is asked about is `ink` (how much of each pixel is ink) or `rgba`, `width` by `height`.
-function prepareInput({ ink, rgba, width, height }, shape, written, ground) {
+function prepareInput({ ink, rgba, width, height }, shape, written, ground, clear) {
   if (ink) return convertToMnist({ data: ink, width, height });
-  const picture = { data: rgba, width, height };
+  const picture = { data: flattenTransparency(rgba, clear), width, height };
   if (!written) return cropPicture(picture, shape, ground);
   const grey = convertToGrey(picture);
   if (isNetworkInput(grey)) return Uint8Array.from(grey.data);
@@ -45,24 +46,42 @@ function prepareInput({ ink, rgba, width, height }, shape, written, ground) {
   return found && convertToMnist(found);
 }
 
+// A picture on white, or on black, as pictures/files/transparency.py puts it: by the ground that
+// transparent pictures of its dataset have ("black", "mixed"), else black if it is drawn in light ink.
+function flattenTransparency(rgba, clear) {
+  const onWhite = blendOn(255, rgba);
+  const painted = [];
+  for (let at = 0; at < rgba.length; at += 4) if (rgba[at + 3] > 127) painted.push(at);
+  let black = clear === "black";
+  if (clear === "mixed") {
+    const some = painted.length > 0 && painted.length < rgba.length / 4;
+    black = some && onWhite.every((level, at) => at % 4 === 3 || level > BLANK_LEVEL);
+  } else if (!black && painted.length > 0 && painted.length < MOST_INK_SHARE * rgba.length / 4) {
+    black = findQuantile(painted.map((at) => readLuma(rgba, at)), 0.001) > LIGHT_LEVEL;
+  }
+  return black ? blendOn(0, rgba) : onWhite;
+}
+
+function blendOn(paper, rgba) {
+  return rgba.map((level, at) => {
+    const cover = rgba[at - (at % 4) + 3] / 255;
+    return at % 4 === 3 ? 255 : Math.round(level * cover + paper * (1 - cover));
+  });
+}
+
+// The luma of ITU-R BT.601.
+function readLuma(rgba, at) {
+  return (rgba[at] * 19595 + rgba[at + 1] * 38470 + rgba[at + 2] * 7471 + 0x8000) >> 16;
+}
+
 function createGrid(width, height, kind = Float32Array) {
   return { data: new kind(width * height), width, height };
 }
 
-// The luma of ITU-R BT.601, on white where it is transparent.
 function convertToGrey({ data, width, height }) {
   const grey = createGrid(width, height);
-  for (let at = 0; at < grey.data.length; at++) {
-    const [red, green, blue] = blendOnWhite(data, at);
-    grey.data[at] = (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16;
-  }
+  for (let at = 0; at < grey.data.length; at++) grey.data[at] = readLuma(data, 4 * at);
   return grey;
-}
-
-function blendOnWhite(data, at) {
-  const cover = data[4 * at + 3] / 255;
-  const blend = (value) => Math.round(value * cover + 255 * (1 - cover));
-  return [blend(data[4 * at]), blend(data[4 * at + 1]), blend(data[4 * at + 2])];
 }
 
 // Whether it is in the networks' form already: of their size, black all around light ink.
@@ -120,7 +139,7 @@ function cropPicture(picture, [high, wide, channels], ground) {
 function splitColors({ data, width, height }) {
   const planes = [0, 1, 2].map(() => createGrid(width, height));
   for (let at = 0; at < width * height; at++) {
-    blendOnWhite(data, at).forEach((level, color) => { planes[color].data[at] = level; });
+    planes.forEach((plane, color) => { plane.data[at] = data[4 * at + color]; });
   }
   return planes;
 }

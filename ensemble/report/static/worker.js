@@ -22,7 +22,7 @@ addEventListener("message", async ({ data }) => {
 });
 
 // The members of one epoch, each ready to answer.
-async function openMembers({ capsule, network, epoch, members, shape, written, ground }) {
+async function openMembers({ capsule, network, epoch, members, shape, written, ground, clear }) {
   const arrays = await readMemberArrays(capsule, epoch);
   const networks = members.map((member) => {
     const own = {};
@@ -32,14 +32,14 @@ async function openMembers({ capsule, network, epoch, members, shape, written, g
     }
     return buildNetwork(network, own, shape);
   });
-  return { networks, epoch, shape, written, ground };
+  return { networks, epoch, shape, written, ground, clear };
 }
 
 // Every member's logits of the images, (members, images, classes), and the images as they were
 // asked about. Without a drop of ink there is nothing to say.
-function answer(asked, { networks, shape, written, ground }) {
+function answer(asked, { networks, shape, written, ground, clear }) {
   const began = performance.now();
-  const images = asked.images ?? prepareInput(asked, shape, written, ground);
+  const images = asked.images ?? prepareInput(asked, shape, written, ground, clear);
   if (!images) return { kind: "nothing", serial: asked.serial };
   const size = shape[0] * shape[1] * shape[2];
   const count = images.length / size;
