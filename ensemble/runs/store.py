@@ -189,8 +189,8 @@ def explain_wrong_task(run: Run, task: str) -> str:
         return ""
     if run.task == REGRESSION:
         return (
-            f"“{run.id}” predicts numbers, and this is for classes: the page Numbers, `ensemble inspect` "
-            "and `ensemble report` show it."
+            f"“{run.id}” predicts numbers, and this is for classes: the page Numbers, `ensemble inspect` and "
+            f"`ensemble report` show it, and `ensemble export {run.id} predictions.npz` writes its predictions."
         )
     return f"“{run.id}” does not predict numbers: open it on Inspect or Runs."
 

@@ -260,6 +260,13 @@ def test_a_field_or_an_argument_of_its_own_tells_a_module_which_pass_it_is(allow
     assert not np.allclose(first, second)
 
 
+def test_a_word_that_nobody_says_and_that_may_be_the_pass_is_noted(allow):
+    allow(name("ModeByAnotherName"), name("Careful"))
+    (note,) = list_network_notes(bind_network(name("ModeByAnotherName"), SHAPE, 4))
+    assert note.startswith("Its __call__ takes learning_now, which keeps its default in training and evaluation")
+    assert list_network_notes(bind_network(name("Careful"), SHAPE, 4)) == ()
+
+
 def test_members_that_all_start_from_the_same_parameters_are_said(allow):
     allow(name("SeededItself"))
     advice = list_network_advice(bind_network(name("SeededItself"), SHAPE, 4))

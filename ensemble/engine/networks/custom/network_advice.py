@@ -33,7 +33,7 @@ def list_network_advice(network: Network) -> tuple[str, ...]:
 
 def list_network_notes(network: Network) -> tuple[str, ...]:
     """What is done with a network of one's own otherwise than it says; mostly nothing."""
-    return tuple(filter(None, [_describe_narrow_parameters(network), _describe_mode_fields(network)]))
+    return tuple(filter(None, [_describe_narrow_parameters(network), *_describe_modes(network)]))
 
 
 def _describe_narrow_parameters(network: Network) -> str:
@@ -48,10 +48,19 @@ def _describe_narrow_parameters(network: Network) -> str:
     )
 
 
-def _describe_mode_fields(network: Network) -> str:
+def _describe_modes(network: Network) -> tuple[str, str]:
+    """By what a network knows which pass it is, if not by a known argument of its call."""
     module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
-    fields = linen_calls.list_mode_fields(type(module))
-    return f"Its field {' and its field '.join(fields)} is set for each pass, training or evaluation." if fields else ""
+    fields = " and ".join(linen_calls.list_mode_fields(type(module)))
+    kept = [key for key, each in linen_calls.list_call_parameters(module).items() if isinstance(each.default, bool)]
+    is_told = fields or linen_calls.build_mode_arguments(module, train=True)
+    return (
+        f"Its field {fields} is set for each pass, training or evaluation." if fields else "",
+        f"Its __call__ takes {', '.join(kept)}, which keeps its default in training and evaluation: if it says which "
+        "of the two it is, call it train."
+        if kept and not is_told
+        else "",
+    )
 
 
 def _describe_equal_members(network: Network) -> str:
