@@ -166,18 +166,15 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
         return {needed[0]: classes}
     if needed:
         _check_framework(name, factory)
-    example = _format_factory_example(name, factory, count_argument, needed)
-    if needed and not arguments:
-        raise ConfigError(
-            f"{name} needs {', '.join(needed)}, and none of its arguments is called "
-            f"num_classes: the number of classes is given to one called {_LISTED_ARGUMENTS}, and "
-            f"every other needs a default. Or name a function: {example}."
+        counted = ", ".join(key for key in arguments if key not in set_each_pass)
+        remedy = (
+            f": give every argument except the number of classes ({counted}) a default"
+            if counted
+            else ", and none of its arguments is called num_classes: the number of classes is given to one called "
+            f"{_LISTED_ARGUMENTS}, and every other needs a default"
         )
-    if needed:
-        raise ConfigError(
-            f"{name} needs {', '.join(needed)}: give every argument except the number of "
-            f"classes ({', '.join(arguments)}) a default. Or name a function: {example}."
-        )
+        example = _format_factory_example(name, factory, count_argument, needed)
+        raise ConfigError(f"{name} needs {', '.join(needed)}{remedy}. Or name a function: {example}.")
     return arguments
 
 
