@@ -47,6 +47,25 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "samples": ("samples",),
     "quantiles": ("quantiles",),
     "levels": ("levels", "quantile_levels"),
+    # Of tables about pictures.
+    "picture": (
+        *("file", "file_name", "filename", "filenames", "filepath", "filepaths", "file_path", "path", "paths"),
+        *("image", "images", "image_name", "image_path", "image_file", "image_filename", "image_id", "imageid", "img"),
+        *("img_name", "img_path", "img_id", "id", "id_code", "name"),
+    ),
+    "class": (
+        *("class_name", "label_name", "label", "labels", "class", "classes", "category", "categories", "target"),
+        *("ground_truth", "y", "class_label", "class_id", "classid", "label_id", "labelid", "targets", "species"),
+        *("diagnosis", "dx", "fine_label", "labels_fine", "digit", "emotion", "symbol", "letter", "character"),
+    ),
+    "picture split": (
+        *("split", "set", "data_set", "dataset", "subset", "usage", "partition", "phase", "mode", "stage"),
+        *("data_split", "split_name", "train_test", "fold"),
+    ),
+    "training flag": ("is_train", "is_training", "is_training_image", "train", "training"),
+    "validation flag": ("is_valid", "is_val", "is_validation", "valid", "val", "validation"),
+    "test flag": ("is_test", "is_testing", "test", "testing"),
+    "picture group": ("group", "groups", "patient_id", "video_id", "writer_id"),
 }
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.own.request import MAX_NAME_LENGTH, sanitize_text
 from ensemble.errors import DataError
+from ensemble.files.columns import ROLE_NAMES
 from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 
 Pixels = NDArray[np.uint8]
@@ -27,7 +28,7 @@ SPLIT_NAMES = {
     "dev": "val",
 }
 # What arrays and columns are called that say which pictures belong together.
-GROUP_NAMES = frozenset({"groups", "group", "writer_id", "patient_id", "video_id"})
+GROUP_NAMES = frozenset(ROLE_NAMES["picture group"])
 VALIDATION_TRAINED_NOTE = (
     "The validation images become training images: `train --validation 0.1` holds out a share of all of them."
 )

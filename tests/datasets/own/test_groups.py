@@ -218,7 +218,7 @@ def test_a_name_without_its_folder_serves_where_it_is_the_only_one(draw, add):
     ("rows", "head", "said"),
     [
         (["ant/000.png,1"], "file,group", "has no row for '.*' \\(3 pictures are without\\)"),
-        (["000.png,1", "001.png,1"], "file,group", "names '00[01].png', of which there are 2"),
+        (["000.png,1", "001.png,1"], "file,group", "2 pictures are called '00[01].png': give paths"),
         (["ant/000.png,1", "ant/000.png,2"], "file,group", "puts 'ant/000.png' into two groups"),
         (["ant/000.png"], "file,group", "groups.csv: its line 2 has 1 cells, and the first row 2"),
         (["ant/000.png,"], "file,group", "Line 2 of groups.csv has an empty file or group"),

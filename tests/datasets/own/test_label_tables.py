@@ -129,7 +129,7 @@ def test_a_table_of_the_test_images_without_classes_is_left_out(grow: Grow) -> N
         ([("file", "label"), ("8.png", "x"), ("9.png", "y")], "No row of labels.csv is of a"),
         ([("file", "label"), ("0.png", "x"), ("0.png", "y")], "Line 3 of labels.csv gives"),
         ([("file", "label"), ("0.png", "x"), ("1.png", "y", "z")], "labels.csv: its line 3 has 3 cells"),
-        ([("file", "label"), ("0", "x"), ("1", "y"), ("2", "x")], "of which there are 2"),
+        ([("file", "label"), ("0", "x"), ("1", "y"), ("2", "x")], "2 pictures are called '2'"),
         (
             [("file", "label", "patient_id"), ("0.png", "x", "p"), ("1.png", "y", "")],
             "names the group of 1 of 2 pictures",

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ensemble.datasets.own.source import GROUP_NAMES, format_name_list
-from ensemble.datasets.own.sources.folders.label_table import LABEL_COLUMNS
+from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.files.columns import ROLE_NAMES
 
 _PICTURE_COLUMNS = ("image", "img", "picture", "bytes", "jpg", "png", "pixels", "file")
-_MORE_LABEL_COLUMNS = (*LABEL_COLUMNS, "fine_label", "labels_fine", "digit")
+
 _MAX_METADATA_BYTES = 2**24
 NEEDED = (
     "a column of encoded pictures (image, with bytes) and one of classes (label) are needed, as Hugging Face keeps them"
@@ -52,7 +52,7 @@ def find_shard_columns(path: Path, schema: pa.Schema) -> _ShardColumns:
     pictures.sort(key=lambda field: _find_rank(field.name, _PICTURE_COLUMNS))
     if not pictures:
         raise DataError(f"{path.name} has no column of encoded pictures: {NEEDED}.")
-    named = [names[name] for name in _MORE_LABEL_COLUMNS if name in names]
+    named = [names[name] for name in ROLE_NAMES["class"] if name in names]
     tagged = [names[normalize_column_name(name)] for name in features if name in schema.names]
     tagged.sort(key=lambda field: -len(features[field.name]))
     candidates = [field for field in named if field in tagged] + named + tagged
@@ -61,7 +61,7 @@ def find_shard_columns(path: Path, schema: pa.Schema) -> _ShardColumns:
         listing = format_name_list(schema.names)
         raise DataError(f"{path.name} has the columns {listing}, none of which is called label: {NEEDED}.")
     labels = candidates[0].name
-    groups = next((names[name].name for name in sorted(GROUP_NAMES) if name in names), "")
+    groups = next((names[name].name for name in ROLE_NAMES["picture group"] if name in names), "")
     return _ShardColumns(pictures[0].name, pa.types.is_struct(pictures[0].type), labels, features.get(labels), groups)
 
 

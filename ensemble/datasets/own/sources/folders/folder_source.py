@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
-from ensemble.datasets.own.sources.folders import folder_layout, folder_walk, group_table, name_layout, table_layout
+from ensemble.datasets.own.sources.folders import (
+    folder_layout,
+    folder_walk,
+    group_table,
+    name_layout,
+    split_lists,
+    table_layout,
+)
 from ensemble.datasets.own.sources.folders.layout_reading import ClassFiles
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 from ensemble.errors import DataError
@@ -45,6 +52,7 @@ class FolderSource(EncodedPictures[Path]):
             if class_pattern
             else table_layout.read_table_layout(self._walk) or folder_layout.read_folder_layout(self._walk)
         )
+        split_lists.follow_split_lists(self._walk, layout)
         splits, empty = self._check_splits(layout.splits, layout.top)
         names = sort_class_names(name for files in splits.values() for name in files)
         self.class_names = format_class_names(names)

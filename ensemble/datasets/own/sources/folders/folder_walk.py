@@ -1,6 +1,7 @@
 """Looking through a folder that somebody else filled: pictures, others, links, in a fixed order."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from ensemble.datasets.own.source import format_name_list
@@ -19,12 +20,14 @@ class FolderWalk:
     Attributes:
       skipped_files: files that are no pictures by their names, and pictures beside the classes.
       skipped_links: links that were not followed.
+      labelled: pictures of each split and class whose labels are in a table, next to folders that are classes.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.skipped_files: list[str] = []
         self.skipped_links: list[str] = []
+        self.labelled: dict[str, dict[str, list[Path]]] = {}
         self._seen: set[str] = set()
         self._listed: dict[Path, tuple[list[Path], list[Path]]] = {}
         self._found = 0
@@ -65,6 +68,12 @@ class FolderWalk:
         self._found += len(pictures)
         self._listed[folder] = folders, pictures
         return folders.copy(), pictures.copy()
+
+    def claim_pictures(self, paths: Collection[Path]) -> None:
+        """Leave pictures out of what is listed from now on."""
+        for folder in {path.parent for path in paths}:
+            folders, pictures = self.list_folder(folder)
+            self._listed[folder] = folders, [path for path in pictures if path not in paths]
 
     def list_pictures(self, folder: Path, depth: int = 0) -> list[Path]:
         """All pictures in a folder and those within it.

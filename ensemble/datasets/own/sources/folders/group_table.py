@@ -10,38 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import GROUP_NAMES, format_name_list
-from ensemble.datasets.own.sources.folders.picture_table import (
-    FILE_COLUMNS,
-    PictureTable,
-    normalize_file_path,
-    read_picture_table,
-)
+from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.folders.picture_table import PictureTable, read_picture_table
 from ensemble.errors import DataError
+from ensemble.files.columns import ROLE_NAMES
+from ensemble.files.picture_names import AmbiguousNameError, PictureNames
 
 TABLE_NAME = "groups.csv"
-
-
-def _read_group_table(path: Path) -> tuple[dict[str, str], list[str]]:
-    """The group of each file that the table names, by its path with slashes, and what was assumed.
-
-    Args:
-      path: of the table: see `read_picture_table`.
-
-    Raises:
-      DataError: it cannot be read, has no such columns, or names a file twice.
-    """
-    table = read_picture_table(path)
-    files = table.list_cells(_find_column(table, FILE_COLUMNS))
-    groups: dict[str, str] = {}
-    each = zip(files, table.list_cells(_find_column(table, sorted(GROUP_NAMES))), strict=True)
-    for place, (file, group) in zip(table.places, each, strict=True):
-        name = normalize_file_path(file)
-        if not name or not group:
-            raise DataError(f"{place.capitalize()} of {path.name} has an empty file or group.")
-        if groups.setdefault(name, group) != group:
-            raise DataError(f"{path.name} puts {name!r:.120} into two groups: keep one row of it.")
-    return groups, table.notes
 
 
 def _find_column(table: PictureTable, names: Sequence[str]) -> int:
@@ -75,40 +50,38 @@ def number_picture_groups(
       int64 (N,) of each split, and what is to be said of rows that are of no picture.
 
     Raises:
-      DataError: as `_read_group_table`; a picture has no row; or a name is that of several pictures.
+      DataError: it cannot be read, has no such columns or names a picture twice; a picture has no row; or a name is
+        that of several pictures.
     """
-    groups, notes = _read_group_table(table)
-    paths = {split: [path.relative_to(table.parent).as_posix() for path in each] for split, each in files.items()}
-    full = {path for each in paths.values() for path in each}
-    by_name: dict[str, list[str]] = {}
-    for path in full:
-        by_name.setdefault(path.rpartition("/")[2], []).append(path)
-    used: set[str] = set()
-
-    def find_group(path: str) -> str:
-        name = path.rpartition("/")[2]
-        if path in groups:
-            used.add(path)
-            return groups[path]
-        if name in groups and name not in full:
-            if len(by_name[name]) > 1:
-                raise DataError(
-                    f"{table.name} names {name!r:.120}, of which there are {len(by_name[name])}: "
-                    f"give paths such as {min(by_name[name])!r:.200}."
-                )
-            used.add(name)
-            return groups[name]
-        missing = sum(one not in groups and one.rpartition("/")[2] not in groups for one in full)
+    rows = read_picture_table(table)
+    pictures = [path for each in files.values() for path in each]
+    names = PictureNames([path.relative_to(table.parent).as_posix() for path in pictures], table.parent.name)
+    cells = rows.list_cells(_find_column(rows, ROLE_NAMES["picture"]))
+    notes = [*rows.notes, *names.read_paths_from(cells)]
+    groups, missing = dict[int, str](), list[str]()
+    for place, cell, group in zip(
+        rows.places, cells, rows.list_cells(_find_column(rows, ROLE_NAMES["picture group"])), strict=True
+    ):
+        if not cell or not group:
+            raise DataError(f"{place.capitalize()} of {table.name} has an empty file or group.")
+        try:
+            picture = names.find_picture(cell)
+        except AmbiguousNameError as error:
+            raise DataError(f"{place.capitalize()} of {table.name}: {error}.") from error
+        if picture is None:
+            missing.append(cell)
+        elif groups.setdefault(picture, group) != group:
+            raise DataError(f"{table.name} puts {cell!r:.120} into two groups: keep one row of it.")
+    without = [path.relative_to(table.parent).as_posix() for n, path in enumerate(pictures) if n not in groups]
+    if without:
         raise DataError(
-            f"{table.name} has no row for {path!r:.200} ({missing:,} pictures are without): give "
+            f"{table.name} has no row for {without[0]!r:.200} ({len(without):,} pictures are without): give "
             "every picture a group, or take the table out of the folder."
         )
-
-    named = {split: [find_group(path) for path in each] for split, each in paths.items()}
-    notes = notes.copy()
-    if left := sorted(set(groups) - used):
-        notes.append(f"Rows of {table.name} that are of no picture: {format_name_list(left)}.")
-    return number_group_names(named), notes
+    if missing:
+        notes.append(f"Rows of {table.name} that are of no picture: {format_name_list(sorted(set(missing)))}.")
+    each = iter(groups[number] for number in range(len(pictures)))
+    return number_group_names({split: [next(each) for _ in paths] for split, paths in files.items()}), notes
 
 
 def number_group_names(named: Mapping[str, Sequence[str]]) -> dict[str, NDArray[np.int64]]:

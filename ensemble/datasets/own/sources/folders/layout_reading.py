@@ -77,14 +77,14 @@ class LayoutReading:
 
     def assign_roles(self, found: set[str]) -> dict[str, str]:
         """What each split that was found becomes: "train" or "test"; it is noted."""
-        roles, notes = assign_split_roles(found)
+        roles, notes = assign_split_roles(found | self.walk.labelled.keys())
         self.notes += notes
         return roles
 
     def build_layout(self, by_split: dict[str, ClassFiles], roles: dict[str, str]) -> FolderLayout:
         """The layout, each split in its role."""
         splits: dict[str, ClassFiles] = {}
-        for split, files in by_split.items():
+        for split, files in [*by_split.items(), *self.walk.labelled.items()]:
             merge_class_files(splits.setdefault(roles[split], {}), files)
         if forms := [sorted(names) for names in self._spellings.values() if len(names) > 1]:
             self.notes.append(f"{describe_similar_names(forms)} are spelt in two forms of Unicode: each is one class.")

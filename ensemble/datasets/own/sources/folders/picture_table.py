@@ -15,31 +15,6 @@ _MAX_TABLE_BYTES = 2**28
 _MAX_LINE_CHARACTERS = 100_000
 _MAX_COLUMNS = 1_100  # a class each, and a few besides
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl")
-# What columns are called that say which picture a row is of, as `normalize_column_name` has them.
-FILE_COLUMNS = (
-    "file",
-    "file_name",
-    "filename",
-    "filenames",
-    "filepath",
-    "filepaths",
-    "file_path",
-    "path",
-    "paths",
-    "image",
-    "images",
-    "image_name",
-    "image_path",
-    "image_file",
-    "image_id",
-    "imageid",
-    "img",
-    "img_name",
-    "img_id",
-    "id",
-    "id_code",
-    "name",
-)
 
 
 @dataclass(frozen=True)
@@ -83,7 +58,7 @@ def read_picture_table(path: Path) -> PictureTable:
       DataError: it cannot be read, or is no table.
     """
     if path.suffix.lower() == ".jsonl":
-        return _parse_json_lines(path, *_read_table_lines(path))
+        return _parse_json_lines(path, *read_table_lines(path))
     table = read_table_file(path)
     names = tuple(map(normalize_column_name, table.names))
     _check_names(path, names)
@@ -94,7 +69,7 @@ def read_picture_table(path: Path) -> PictureTable:
     return PictureTable(path=path, names=names, titles=tuple(table.names), rows=rows, places=places, notes=table.notes)
 
 
-def _read_table_lines(path: Path) -> tuple[list[str], list[str]]:
+def read_table_lines(path: Path) -> tuple[list[str], list[str]]:
     """The lines of a text file, and what was assumed of its encoding.
 
     Raises:
@@ -120,11 +95,6 @@ def _read_table_lines(path: Path) -> tuple[list[str], list[str]]:
 def normalize_column_name(name: str) -> str:
     """A column's name as it is compared: "Class ID" and "class-id" are "class_id"."""
     return "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
-
-
-def normalize_file_path(text: str) -> str:
-    """A path as it is compared: with slashes, without a leading "./"."""
-    return text.strip().replace("\\", "/").removeprefix("./")
 
 
 def _parse_json_lines(path: Path, lines: Sequence[str], notes: list[str]) -> PictureTable:

@@ -11,6 +11,7 @@ UNLABELLED = "unlabelled"  # a split whose pictures have no class
 _SPLIT_WORDS = {
     **SPLIT_NAMES,
     "trains": "train",
+    "trainval": "train",
     "trn": "train",
     "tests": "test",
     "tst": "test",
@@ -69,17 +70,23 @@ _FILLER_WORDS = frozenset(
         "the",
         "my",
         "all",
+        "list",
+        "lists",
+        "file",
+        "files",
+        "filenames",
+        "names",
     }
 )
 _GLUED_NAME = re.compile(
-    r"x?(train|training|test|testing|val|valid|validation|dev)"
-    r"(set|sets|data|dataset|img|imgs|images|pics|pictures|folder|dir|)"
+    r"x?(train|trainval|training|test|testing|val|valid|validation|dev)"
+    r"(set|sets|data|dataset|img|imgs|images|pics|pictures|folder|dir|list|)"
 )
 _FOLD_NAME = re.compile(r"(fold|part|batch|chunk|shard|session|data batch) ?\d+")
 
 
 @dataclass(frozen=True)
-class _SplitName:
+class SplitName:
     """A folder's name as that of a split.
 
     Attributes:
@@ -98,7 +105,7 @@ class _SplitName:
         return not self.rest
 
 
-def parse_split_folder(name: str) -> _SplitName | None:
+def parse_split_folder(name: str) -> SplitName | None:
     """What a folder's name says of its split; None where it names none, or two."""
     words, splits, remainder = list[str](), set[str](), normalize_name(name)
     for word in _list_name_words(name):
@@ -110,7 +117,7 @@ def parse_split_folder(name: str) -> _SplitName | None:
             words.append(word)
     if len(splits) != 1:
         return None
-    return _SplitName(splits.pop(), " ".join(words), remainder.strip(" _-."))
+    return SplitName(splits.pop(), " ".join(words), remainder.strip(" _-."))
 
 
 def parse_split_location(path: PurePath) -> str:

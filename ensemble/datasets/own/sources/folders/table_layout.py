@@ -6,28 +6,24 @@ other column, or a column each with a single 1 (one-hot). A column `split` parts
 images, else the table's name, else the picture's folder.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.folders.folder_layout import read_folder_layout
 from ensemble.datasets.own.sources.folders.folder_walk import MAX_DEPTH, FolderWalk
 from ensemble.datasets.own.sources.folders.label_table import LabelTable, parse_label_table
 from ensemble.datasets.own.sources.folders.layout_reading import SPLIT_TITLES, ClassFiles, FolderLayout, LayoutReading
-from ensemble.datasets.own.sources.folders.picture_table import (
-    TABLE_SUFFIXES,
-    PictureTable,
-    normalize_file_path,
-    read_picture_table,
-)
+from ensemble.datasets.own.sources.folders.picture_table import TABLE_SUFFIXES, read_picture_table
 from ensemble.datasets.own.sources.folders.split_names import (
     UNLABELLED,
-    normalize_name,
+    SplitName,
     parse_split_folder,
     parse_split_location,
 )
 from ensemble.errors import DataError
+from ensemble.files.picture_names import AmbiguousNameError, PictureNames
 
 _GROUP_TABLE = "groups.csv"
 _MAX_TABLES = 16
@@ -42,6 +38,7 @@ class _Matched:
     groups: dict[Path, str] = field(default_factory=dict)
     label_of: dict[Path, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     unlabelled: int = 0
 
 
@@ -65,6 +62,10 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
             return None
         raise DataError(every[0].problem)
     notes = [f"{one.table.path.name} has no column of classes and is left out." for one in every if not one.labels]
+    if any(one.splits for one in tables) and not all(one.splits for one in tables):
+        left = [one.table.path.name for one in tables if not one.splits]
+        notes.append(f"{format_name_list(left)} names no split, as the other tables do, and is left out.")
+        tables = [one for one in tables if one.splits]
     pictures = [*beside, *(path for folder in folders for path in walk.list_pictures(folder))]
     matched = _match_rows(walk, top, tables, pictures)
     if not matched.label_of:
@@ -77,15 +78,17 @@ def read_table_layout(walk: FolderWalk) -> FolderLayout | None:
     for table in tables:
         walk.skipped_files.remove(walk.relative_path(table.table.path))
     reading = LayoutReading(walk, top)
-    assumed = [note for one in tables for note in one.table.notes]
+    assumed = [*matched.notes, *(note for one in tables for note in [*one.table.notes, *one.notes])]
     reading.notes += [*_describe_tables(tables, matched, len(pictures)), *assumed, *notes]
+    if "train" not in matched.splits and _has_class_folders(walk, folders, matched.label_of):
+        return _read_labelled_beside(walk, matched, reading.notes)
     roles = reading.assign_roles(set(matched.splits))
     by_split = {split: matched.splits[split] for split in SPLIT_TITLES if split in matched.splits}
     for split, files in by_split.items():
         name = format_name_list([one.table.path.name for one in tables])
         reading.tree.add_split(name, SPLIT_TITLES[roles[split]], files)
-    if left := len(pictures) - len(matched.label_of):
-        reading.tree.add_left_out("other pictures", left)
+    if others := len(pictures) - len(matched.label_of):
+        reading.tree.add_left_out("other pictures", others)
     layout = reading.build_layout(by_split, roles)
     layout.groups = matched.groups or None
     return layout
@@ -123,22 +126,30 @@ def _match_rows(walk: FolderWalk, top: Path, tables: Sequence[LabelTable], pictu
       DataError: a row's name is that of several pictures, or one has two classes.
     """
     matched = _Matched()
-    index = _index_pictures(pictures, top)
+    names = PictureNames([path.relative_to(top).as_posix() for path in pictures], top.name)
     for label_table in tables:
         table = label_table.table
         base = "" if table.path.parent == top else table.path.parent.relative_to(top).as_posix()
         said = parse_split_folder(table.path.stem)
+
+        def is_of_split(place: int, said: SplitName | None = said) -> bool:
+            return said is not None and _is_in_split(pictures[place], said.split)
+
         cells = table.list_cells(label_table.files)
+        matched.notes += names.read_paths_from(cells)
         groups = label_table.groups or [""] * len(cells)
+        splits = label_table.splits or [""] * len(cells)
         for cell, label, split, group, place in zip(
-            cells, label_table.labels, label_table.splits, groups, table.places, strict=True
+            cells, label_table.labels, splits, groups, table.places, strict=True
         ):
-            path = _find_picture(
-                index, base, name=normalize_file_path(cell), split=said.split if said else "", table=table, place=place
-            )
-            if path is None:
+            try:
+                number = names.find_picture(cell, base, is_of_split)
+            except AmbiguousNameError as error:
+                raise DataError(f"{place.capitalize()} of {table.path.name}: {error}.") from error
+            if number is None:
                 matched.missing.append(cell)
                 continue
+            path = pictures[number]
             if not label:
                 matched.unlabelled += 1
                 continue
@@ -182,41 +193,22 @@ def _describe_tables(tables: Sequence[LabelTable], matched: _Matched, pictures: 
     return sentences
 
 
-def _has_class_folders(walk: FolderWalk, folders: Sequence[Path]) -> bool:
-    return sum(bool(walk.list_pictures(folder)) for folder in folders) > 1
+def _read_labelled_beside(walk: FolderWalk, matched: _Matched, notes: list[str]) -> FolderLayout | None:
+    """The layout of folders that are classes, next to test images whose classes a table names."""
+    walk.claim_pictures(matched.label_of)
+    walk.labelled = matched.splits
+    layout = read_folder_layout(walk)
+    layout.notes[:0] = notes
+    return layout
 
 
-def _index_pictures(pictures: Sequence[Path], top: Path) -> Mapping[str, list[Path]]:
-    index: dict[str, list[Path]] = {}
-    for path in pictures:
-        relative = normalize_name(path.relative_to(top).as_posix())
-        name = relative.rpartition("/")[2]
-        keys = (relative, name, relative.rpartition(".")[0], name.rpartition(".")[0])
-        for key in dict.fromkeys(keys):
-            index.setdefault(key, []).append(path)
-    return index
+def _has_class_folders(walk: FolderWalk, folders: Sequence[Path], labelled: Collection[Path] = ()) -> bool:
+    """Whether several folders hold pictures, or one holds several that do, besides those with a label in a table."""
 
+    def count_full(folders: Sequence[Path]) -> int:
+        return sum(bool(set(walk.list_pictures(folder)) - set(labelled)) for folder in folders)
 
-def _find_picture(
-    index: Mapping[str, list[Path]], base: str, name: str, split: str, table: PictureTable, place: str
-) -> Path | None:
-    """The picture that a row names; DataError where several have the name."""
-    name = normalize_name(name)
-    # Paths from elsewhere ("/data/train/1.png") still end in the picture's name.
-    for key in (f"{base}/{name}" if base else name, name, name.rpartition("/")[2]):
-        found = index.get(key, []) if key else []
-        if len(found) > 1 and split:
-            found = [path for path in found if _is_in_split(path, split)] or found
-        if len(found) == 1:
-            return found[0]
-        if found:
-            counts = Counter(path.suffix for path in found)
-            hint = "their endings" if len(counts) == len(found) else "paths"
-            raise DataError(
-                f"{place.capitalize()} of {table.path.name} names {name!r:.120}, of which there are {len(found)}: "
-                f"give {hint}."
-            )
-    return None
+    return count_full(folders) > 1 or any(count_full(walk.list_folder(folder)[0]) > 1 for folder in folders)
 
 
 def _is_in_split(path: Path, split: str) -> bool:
