@@ -1,4 +1,4 @@
-"""The program that reads Parquet and CSV files for `table_process.py`, within limits on memory and time.
+"""The program that reads Parquet, Arrow and CSV files for `table_process.py`, within limits on memory and time.
 
 It runs as a script, without the package: requests on stdin, a JSON line each; frames on stdout.
 """
@@ -18,6 +18,7 @@ FRAME_HEADER = struct.Struct("<cQ")  # the kind of a frame and how many bytes fo
 MAX_MEMORY_BYTES = 3 * 2**30  # of address space, libraries included
 _MAX_PROCESSOR_S = 3600  # in case that the parent was killed while this process computes
 _READ_BUFFER_BYTES = 2**20
+_ARROW_ENDING, _ARROW_START = ".arrow", b"ARROW1"  # of streams and of files
 _BLOCK_BYTES = 2**22  # of a CSV that are parsed at once; a row has to fit
 _COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
 
@@ -30,8 +31,66 @@ class _RowError(Exception):
     """A row of a CSV does not fit; the message is Arrow's."""
 
 
+class _ArrowFile:
+    """A file of Arrow's own form, as `datasets.save_to_disk` writes it; its batches are as row groups of Parquet.
+
+    Args:
+      path: of the file.
+      pa: PyArrow.
+    """
+
+    def __init__(self, path: str, pa: Any) -> None:
+        self._path, self._pa = path, pa
+        self._restart()
+        self.schema_arrow = self._reader.schema
+        self.batch_rows: list[int] = []
+        self.sizes: dict[str, int] = {}
+        self.largest: dict[str, int] = {}
+        self.filled: dict[str, bool] = {}
+        for batch in self._iterate_from(0):
+            self.batch_rows.append(batch.num_rows)
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                parts = {name: column}
+                if pa.types.is_struct(column.type):
+                    parts = {f"{name}.{field.name}": column.field(field.name) for field in column.type}
+                for part, values in parts.items():
+                    self.sizes[part] = self.sizes.get(part, 0) + values.nbytes
+                    self.largest[part] = max(self.largest.get(part, 0), values.nbytes)
+                    self.filled[part] = self.filled.get(part, False) or values.null_count != len(values)
+
+    def iter_batches(self, batch_rows: int, row_groups: list[int], columns: list[str]) -> Any:
+        names = [name.partition(".")[0] for name in columns]
+        for number in row_groups:
+            batch = next(self._iterate_from(number)).select(names)
+            for start in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(start, batch_rows)
+
+    def _restart(self) -> None:
+        file = self._pa.PythonFile(os.fdopen(os.open(self._path, os.O_RDONLY), "rb", _READ_BUFFER_BYTES), mode="r")
+        is_file = file.read(len(_ARROW_START)) == _ARROW_START
+        file.seek(0)
+        self._reader = self._pa.ipc.open_file(file) if is_file else self._pa.ipc.open_stream(file)
+        self._count = self._reader.num_record_batches if is_file else None
+        self._place = 0
+
+    def _iterate_from(self, number: int) -> Any:
+        if self._count is not None:
+            yield from map(self._reader.get_batch, range(number, self._count))
+            return
+        if number < self._place:
+            self._restart()
+        while True:
+            try:
+                batch = self._reader.read_next_batch()
+            except StopIteration:
+                return
+            self._place += 1
+            if self._place > number:
+                yield batch
+
+
 class _TableReader:
-    """Answers requests about files; the last Parquet file stays open."""
+    """Answers requests about files; the last Parquet or Arrow file stays open."""
 
     def __init__(self, answers: BinaryIO) -> None:
         import pyarrow.parquet
@@ -78,17 +137,26 @@ class _TableReader:
         key = (path, status.st_ino, status.st_size, status.st_mtime_ns)
         if key != self._key:
             self._file, self._key = None, ()
-            self._file = self._pa.parquet.ParquetFile(
-                os.fdopen(os.open(path, os.O_RDONLY), "rb"), buffer_size=_READ_BUFFER_BYTES
+            self._file = (
+                _ArrowFile(path, self._pa)
+                if path.lower().endswith(_ARROW_ENDING)
+                else self._pa.parquet.ParquetFile(
+                    os.fdopen(os.open(path, os.O_RDONLY), "rb"), buffer_size=_READ_BUFFER_BYTES
+                )
             )
             self._key = key
         return self._file
 
     def _send_layout(self, path: str) -> None:
         file = self._open(path)
-        metadata, schema = file.metadata, file.schema_arrow
+        schema = file.schema_arrow
         for field in schema:  # a name that is not UTF-8 raises here
             str(field)
+        if isinstance(file, _ArrowFile):
+            self._send(b"S", schema.serialize())
+            self._send_sizes(file.batch_rows, file.sizes, file.largest, file.filled)
+            return
+        metadata = file.metadata
         sizes: dict[str, int] = {}
         largest: dict[str, int] = {}
         filled: dict[str, bool] = {}
@@ -107,6 +175,11 @@ class _TableReader:
                     statistics is None or statistics.null_count != group.num_rows
                 )
         self._send(b"S", schema.serialize())
+        self._send_sizes(rows, sizes, largest, filled)
+
+    def _send_sizes(
+        self, rows: list[int], sizes: dict[str, int], largest: dict[str, int], filled: dict[str, bool]
+    ) -> None:
         layout = {
             "row_groups": rows,
             "sizes": sizes,
@@ -133,7 +206,7 @@ class _TableReader:
         """
         file = self._open(path)
         schema, pa = file.schema_arrow, self._pa
-        if most_cell is not None:
+        if most_cell is not None and not isinstance(file, _ArrowFile):
             texts = [name for name in columns if _is_text(schema.field(name).type, pa)]
             file = pa.parquet.ParquetFile(
                 os.fdopen(os.open(path, os.O_RDONLY), "rb"),
@@ -141,8 +214,12 @@ class _TableReader:
                 read_dictionary=texts,
                 buffer_size=_READ_BUFFER_BYTES,
             )
-        groups = range(file.metadata.num_row_groups) if row_group is None else [row_group]
-        rows = sum(file.metadata.row_group(number).num_rows for number in groups)
+        if isinstance(file, _ArrowFile):
+            group_rows = file.batch_rows
+        else:
+            group_rows = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
+        groups = range(len(group_rows)) if row_group is None else [row_group]
+        rows = sum(group_rows[number] for number in groups)
         totals = dict.fromkeys(columns, 0)
         batches = file.iter_batches(batch_rows, row_groups=list(groups), columns=columns)
         for batch in batches:

@@ -64,7 +64,7 @@ def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str
         raise DataError(f"There is no file or folder {named!r:.200}: {_ACCEPTED_SOURCES}.")
     if arrays := _open_file_arrays(path):
         return ArraySource(arrays, labels_as)
-    if path.suffix.lower() == ".parquet":
+    if path.suffix.lower() in (".parquet", ".arrow"):
         return _open_parquet_source([path], path)
     if path.suffix.lower() == ".tar" and is_webdataset(path):
         return WebDatasetSource([path], path, seed, labels_as)
@@ -86,7 +86,7 @@ def _open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSo
         return ArraySource(arrays, labels_as)
     # A folder of pictures is known by the first of them, before all files are looked through.
     if not FolderWalk(path).has_pictures(path):
-        if shards := list_shards(path, ".parquet"):
+        if shards := list_shards(path, ".parquet") or list_shards(path, ".arrow"):
             return _open_parquet_source(shards, path)
         shards = list_shards(path, ".tar")
         if shards and is_webdataset(shards[0]):

@@ -9,6 +9,7 @@ from ensemble.datasets.label_meanings import describe_reading_option, write_numb
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.label_readings import Labels
 from ensemble.exchange.checks.names import sanitize_name
+from ensemble.files.labels import find_missing_labels
 
 _LABEL_HINT = "give (N,) whole numbers from 0"
 BOOLEAN_LABELS = {"false": 0, "true": 1}  # of two classes
@@ -65,22 +66,20 @@ def check_labels_are_classes(labels: NDArray[Any]) -> None:
 
 
 def find_unlabelled(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.bool_]:
-    """Which examples (N,) have no label: −1, beside labels from 0 and where no class is called so.
+    """Which examples (N,) have no label, by `files.labels.find_missing_labels`.
 
     Args:
       labels: (N,), numbers or text.
-      classes: C.
+      classes: C: of two, −1 and 1 are the classes.
       names: of the classes, or None.
     """
     values, codes = np.unique(labels, return_inverse=True)
     texts = list(map(sanitize_name, values.tolist()))
-    missing = np.array([text == UNLABELLED for text in texts])
+    words = find_missing_labels(texts, names or ())
     whole = _parse_whole_labels(values, texts)
-    signs = classes == 2 and whole is not None and sorted(whole) == SIGNS
-    below = whole is not None and bool((whole < -1).any())
-    if UNLABELLED in (names or ()) or signs or below:
-        missing[:] = False
-    return missing[codes]
+    if whole is not None and sorted(whole) == SIGNS and classes != len(SIGNS):
+        words = {text for text in texts if text == UNLABELLED}
+    return np.array([text in words for text in texts])[codes]
 
 
 def list_label_readings(

@@ -235,3 +235,91 @@ def test_tars_that_are_none_or_have_no_classes_are_refused(tmp_path: Path) -> No
     (tmp_path / "d.tar").symlink_to("/etc/passwd")
     with pytest.raises(DataError):
         source_lookup.open_picture_source(str(tmp_path / "d.tar"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [([0.5, 1.25, 2.5, 3.75], "holds fractions such as"), ([[0], [1], [0], [1]], "none of which is called label")],
+)
+def test_labels_that_are_no_classes_are_refused(tmp_path: Path, labels: Sequence[Any], said: str) -> None:
+    write_shard(tmp_path / "a.parquet", range(4), labels)
+    with pytest.raises(DataError, match=said):
+        source_lookup.open_picture_source(str(tmp_path / "a.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "held"),
+    [
+        ("split", ["train", "train", "test", "train"], [2]),
+        ("is_valid", [False, False, True, False], [2]),
+        ("partition", [0, 0, 2, 0], [2]),
+        ("caption", ["a", "b", "c", "d"], []),
+    ],
+)
+def test_a_column_of_splits_in_parquet_is_followed_or_named(
+    tmp_path: Path, column: str, cells: Sequence[Any], held: list[int]
+) -> None:
+    write_shard(tmp_path / "a.parquet", range(4), [0, 1, 0, 1], **{column: cells})
+    source = source_lookup.open_picture_source(str(tmp_path / "a.parquet"))
+    found = read_numbers(source)
+    assert list(found.get("test", {})) == held
+    assert ("Columns of a.parquet that are not used: caption." in source.notes) == (not held)
+
+
+def save_arrow(path: Path, table: pa.Table, *, is_file: bool = False) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (pa.ipc.new_file if is_file else pa.ipc.new_stream)(str(path), table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_save_to_disk_writes_is_read(tmp_path: Path, is_file: bool) -> None:
+    """Hugging Face's own form: Arrow next to JSON, in a folder for each split; its caches are no pictures."""
+    names, root = ("cat", "dog"), tmp_path / "saved"
+    for split, numbers in (("train", range(5)), ("test", range(5, 8))):
+        write_shard(tmp_path / "a.parquet", numbers, [n % 2 for n in numbers], names)
+        table = pq.read_table(tmp_path / "a.parquet")
+        save_arrow(root / split / "data-00000-of-00001.arrow", table, is_file=is_file)
+        save_arrow(root / split / "cache-0123.arrow", table)
+        (root / split / "state.json").write_text("{}")
+    source = source_lookup.open_picture_source(str(root))
+    assert read_numbers(source) == {
+        "train": {n: names[n % 2] for n in range(5)},
+        "test": {n: names[n % 2] for n in range(5, 8)},
+    }
+
+
+@pytest.mark.parametrize("content", [b"", b"ARROW1", b"\xff\xff\xff\xff\x00\x01\x00\x00", bytes(64)])
+def test_damaged_arrow_is_refused(tmp_path: Path, content: bytes) -> None:
+    write_shard(tmp_path / "a.parquet", range(4), [0, 1, 0, 1])
+    save_arrow(tmp_path / "whole.arrow", pq.read_table(tmp_path / "a.parquet"))
+    whole = (tmp_path / "whole.arrow").read_bytes()
+    for name, damaged in {"short.arrow": whole[: len(whole) // 2], "other.arrow": content}.items():
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(DataError, match=name):
+            source_lookup.open_picture_source(str(tmp_path / name)).survey()
+
+
+def test_keys_with_points_are_parted_at_the_last(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for n in range(4):
+            add_file(archive, f"scan.v2.{n:04}.png", encode_png(PIXELS[n]))
+            add_file(archive, f"scan.v2.{n:04}.cls", str(n % 2).encode())
+    source = source_lookup.open_picture_source(str(tmp_path / "a.tar"))
+    assert read_numbers(source) == {"train": {n: str(n % 2) for n in range(4)}}
+
+
+def test_a_description_of_many_kilobytes_is_read_and_a_label_is_not(tmp_path: Path) -> None:
+    long = {"text": "x" * 60_000}
+    beside = {n: {".json": json.dumps({"label": n % 2, **long}).encode()} for n in range(4)}
+    write_tar(tmp_path / "a.tar", beside | {4: {".cls": b"x" * 5_000}})
+    source = source_lookup.open_picture_source(str(tmp_path / "a.tar"))
+    assert read_numbers(source) == {"train": {n: str(n % 2) for n in range(4)}}
+    assert "Too long to name a class, and not read: a.tar/s0004.cls." in source.notes
+    assert "1 picture has no class and is left out: a.tar/s0004.png." in source.notes
+
+
+def test_texts_that_are_captions_are_refused(tmp_path: Path) -> None:
+    write_tar(tmp_path / "a.tar", {n: {".txt": f"a picture of cat {n}".encode()} for n in range(9)})
+    with pytest.raises(DataError, match="9 different texts for 9 pictures: these are captions, not classes"):
+        source_lookup.open_picture_source(str(tmp_path / "a.tar"))

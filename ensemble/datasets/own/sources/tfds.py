@@ -65,8 +65,13 @@ class TfdsSource:
         self.class_names, self.labels = array_values.map_class_labels(
             labels_by_split, class_names, name, labels_as="positions" if class_names.size else ""
         )
+        for bare in [split for split, each in self.labels.items() if (each < 0).all()]:
+            del self.labels[bare], self._parts[bare]
+            self.notes.append(f"The {bare} images of {name} have no label (−1) and were left out.")
+        if "train" not in self.labels or any((each < 0).any() for each in self.labels.values()):
+            raise DataError(f"{name} has images without a label: save those with one as .npz, and add that file.")
         self._shape = builder.info.features[self._image].shape
-        if "val" in names:
+        if "val" in self.labels:
             into = array_values.assign_validation_split(set(self._parts), self.notes)
             self._parts.setdefault(into, []).extend(self._parts.pop("val"))
             joined = [self.labels[split_name] for split_name in (into, "val") if split_name in self.labels]

@@ -27,10 +27,13 @@ from ensemble.datasets.own.source import (
 )
 from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 from ensemble.pictures.files import levels
 
 Labels = NDArray[np.int32]
 _UNLABELLED = -1
+_NAN = -(2**62)  # in place of NaN among whole numbers
+_MISSING_TITLES = {"-1": "−1", str(_NAN): "NaN", "": "empty"}
 MOST_IMAGES = 20_000_000
 MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
 
@@ -49,12 +52,11 @@ def map_class_labels(
       class_names: the classes' names in the order of the labels, (C,); None if labels name them.
         Labels that all stand among them are names, also where they are numbers.
       where: what they are of, for the refusal.
-      notes: what was assumed is added to it. Without it −1 is a label as any other.
+      notes: what was assumed is added to it.
       labels_as: one of `label_meanings.LABEL_READINGS` that somebody chose; "" for none.
 
     Returns:
-      The classes' names, and int32 (N,) of each split: −1 for an image without a label, as −1
-      among labels from 0 says where no class is called so.
+      The classes' names, and int32 (N,) of each split: −1 for an image without a label, by `find_missing_labels`.
 
     Raises:
       DataError: they are no labels, or fewer than 2 classes or more than 1,000.
@@ -68,10 +70,14 @@ def map_class_labels(
         flat = {split: labels.astype(str) for split, labels in flat.items()}  # 0 and "0" are one
     every: list[int | str] = list({label for labels in flat.values() for label in np.unique(labels).tolist()})
     given = [] if class_names is None else _format_given_names(class_names)
-    if notes is not None and _marks_unlabelled(every, given):
-        every.remove(_UNLABELLED)
-        count = sum(int((labels == _UNLABELLED).sum()) for labels in flat.values())
-        notes.append(f"{count:,} images of {where} have no label (−1) and were left out.")
+    words = find_missing_labels((label for label in every if label != _NAN), given)
+    missing = [label for label in every if label == _NAN or str(label) in words]
+    if missing:
+        every = [label for label in every if label not in missing]
+        count = sum(int(np.isin(labels, np.array(missing)).sum()) for labels in flat.values())
+        listing = ", ".join(sorted(_MISSING_TITLES.get(str(label), str(label)) for label in missing))
+        if notes is not None:
+            notes.append(f"{count:,} images of {where} have no label ({listing}) and were left out.")
     _check_class_count(len(every) if class_names is None or not class_names.size else class_names.size, where)
     if class_names is not None and class_names.size:
         names = given
@@ -84,7 +90,7 @@ def map_class_labels(
         names = sort_class_names(map(str, every))
         are_numbers = all(isinstance(label, int) for label in every)
         order = {int(name) if are_numbers else name: place for place, name in enumerate(names)}
-    places = {**order, _UNLABELLED: order.get(_UNLABELLED, -1)}
+    places = {**order, **dict.fromkeys(missing, _UNLABELLED)}
     return format_class_names(names), {split: _index_class_labels(labels, places) for split, labels in flat.items()}
 
 
@@ -96,17 +102,6 @@ def _format_given_names(class_names: NDArray[np.generic]) -> list[str]:
             name = int(name)
         names.append(name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name))
     return names
-
-
-def _marks_unlabelled(labels: Sequence[object], names: Sequence[str]) -> bool:
-    """Whether −1 among the labels is none: beside others from 0, and no class is called so."""
-    rest = [label for label in labels if label != _UNLABELLED]
-    return (
-        len(rest) < len(labels)
-        and str(_UNLABELLED) not in names
-        and len(rest) > 1
-        and all(isinstance(label, int) and label >= 0 for label in rest)
-    )
 
 
 def _order_by_names(
@@ -226,8 +221,10 @@ def _flatten_source_labels(labels: NDArray[np.generic], where: str) -> NDArray[n
         return labels.argmax(axis=1)
     if labels.ndim != 1 or labels.dtype.kind not in "biufU":
         raise DataError(f"{where} has labels of shape {labels.shape}: they have to be (N,).")
-    if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
-        raise DataError(f"{where} has labels that are not whole numbers.")
+    if labels.dtype.kind == "f":
+        labels = np.where(np.isnan(labels), _NAN, labels)
+        if not (np.isfinite(labels) & (labels % 1 == 0)).all():
+            raise DataError(f"{where} has labels that are not whole numbers: give each image the number of its class.")
     if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
         raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)

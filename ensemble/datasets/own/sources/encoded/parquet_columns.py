@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
-from ensemble.files.columns import ROLE_NAMES
+from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS
 
 _PICTURE_COLUMNS = ("image", "img", "picture", "bytes", "jpg", "png", "pixels", "file")
 
@@ -31,6 +31,8 @@ class _ShardColumns:
       labels: the column of classes.
       names: of the classes by number; None where the file does not tell.
       groups: the column of groups; "" without one.
+      others: columns that are none of these and can be of splits.
+      unused: columns that are not read.
     """
 
     pictures: str
@@ -38,6 +40,8 @@ class _ShardColumns:
     labels: str
     names: tuple[str, ...] | None
     groups: str
+    others: tuple[str, ...] = field(compare=False)
+    unused: tuple[str, ...] = field(compare=False)
 
 
 def find_shard_columns(path: Path, schema: pa.Schema) -> _ShardColumns:
@@ -62,7 +66,20 @@ def find_shard_columns(path: Path, schema: pa.Schema) -> _ShardColumns:
         raise DataError(f"{path.name} has the columns {listing}, none of which is called label: {NEEDED}.")
     labels = candidates[0].name
     groups = next((names[name].name for name in ROLE_NAMES["picture group"] if name in names), "")
-    return _ShardColumns(pictures[0].name, pa.types.is_struct(pictures[0].type), labels, features.get(labels), groups)
+    rest = [column for column in schema if column.name not in (pictures[0].name, labels, groups)]
+    splits = [
+        name for role in ("picture split", "training flag", "validation flag", "test flag") for name in ROLE_NAMES[role]
+    ]
+    others = [each.name for each in rest if normalize_column_name(each.name) in splits and _is_class_type(each.type)]
+    return _ShardColumns(
+        pictures=pictures[0].name,
+        is_struct=pa.types.is_struct(pictures[0].type),
+        labels=labels,
+        names=features.get(labels),
+        groups=groups,
+        others=tuple(others),
+        unused=tuple(each.name for each in rest if each.name not in (*others, *ROW_NUMBERS)),
+    )
 
 
 def _find_rank(name: str, known: Sequence[str]) -> int:
@@ -84,10 +101,12 @@ def _is_bytes_type(kind: pa.DataType) -> bool:
 
 
 def _is_class_type(kind: pa.DataType) -> bool:
-    """Whether a column can hold classes: whole numbers or text."""
+    """Whether a column can hold classes: numbers, text, or true and false."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    return bool(pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    types = pa.types
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string)
+    return any(test(kind) for test in tests)
 
 
 def _parse_features(schema: pa.Schema) -> dict[str, tuple[str, ...]]:

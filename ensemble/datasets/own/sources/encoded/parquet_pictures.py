@@ -6,7 +6,7 @@ the class: a number whose name the file's own metadata tells (`ClassLabel`), or 
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import format_class_names, sort_class_names
+from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
 from ensemble.datasets.own.sources.encoded.parquet_columns import NEEDED, find_shard_columns
 from ensemble.datasets.own.sources.encoded.picture_shards import assign_shard_splits, describe_unlabelled_pictures
 from ensemble.datasets.own.sources.folders.group_table import number_group_names
+from ensemble.datasets.own.sources.folders.layout_reading import assign_split_roles
+from ensemble.datasets.own.sources.folders.split_columns import SplitColumns, read_split_columns
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 from ensemble.files.table_process import LargeColumnError, TableProcess
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
@@ -36,7 +39,7 @@ Labels = list[str | None]
 
 
 class PictureShard:
-    """A Parquet file whose pictures are read by row; the last row groups are kept.
+    """A Parquet or Arrow file whose pictures are read by row; the last row groups are kept.
 
     Args:
       path: of the file.
@@ -63,13 +66,26 @@ class PictureShard:
         self.starts = [0, *accumulate(layout.row_groups)]
 
     def read_labels(self) -> Labels:
-        """The class of each row as text; None where it has none."""
+        """The class of each row as text; None where it has none.
+
+        Raises:
+          DataError: classes are fractions, or numbers that the file does not name.
+        """
         names = self.columns.names
         labels: Labels = []
-        for value in self._read_column(self.columns.labels):
-            if value is None or value == "" or (names and value == -1):
+        values = self._read_column(self.columns.labels)
+        missing = find_missing_labels({"" if value is None else value for value in values}, names or ())
+        for value in values:
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if value is None or str(value) in missing:
                 labels.append(None)
-            elif names is None:
+            elif isinstance(value, float):
+                raise DataError(
+                    f"{self.columns.labels} of {self.path.name} holds fractions such as {value:g}: these look like "
+                    "numbers to predict, not classes. Give each picture one of a few classes."
+                )
+            elif names is None or value in names:
                 labels.append(normalize_name(" ".join(str(value).split())))
             elif isinstance(value, int) and 0 <= value < len(names):
                 labels.append(names[value])
@@ -78,6 +94,14 @@ class PictureShard:
                     f"{self.path.name} has a class {value!r:.40}, but names {len(names):,} from 0 on: use another copy."
                 )
         return labels
+
+    def read_splits(self) -> SplitColumns:
+        """What columns say of splits."""
+        cells = {
+            name: ["" if value is None else str(value) for value in self._read_column(name)]
+            for name in self.columns.others
+        }
+        return read_split_columns(cells, self.path.name)
 
     def read_groups(self) -> list[str]:
         """The group of each row; none without such a column."""
@@ -194,7 +218,7 @@ class _ParquetPicture:
 
 
 class ParquetSource(EncodedPictures[_ParquetPicture]):
-    """Pictures in Parquet files; a `source.PictureSource`.
+    """Pictures in Parquet or Arrow files; a `source.PictureSource`.
 
     Args:
       paths: of the files.
@@ -206,7 +230,7 @@ class ParquetSource(EncodedPictures[_ParquetPicture]):
 
     def __init__(self, paths: Sequence[Path], root: Path) -> None:
         super().__init__([])
-        self.origin = f"Parquet of {Path(os.path.abspath(root)).name}"
+        self.origin = f"{'Arrow' if paths[0].suffix == '.arrow' else 'Parquet'} of {Path(os.path.abspath(root)).name}"
         self.groups: dict[str, NDArray[np.int64]] = {}
         splits, self.notes = assign_shard_splits(paths, root)
         process = TableProcess()
@@ -225,24 +249,36 @@ class ParquetSource(EncodedPictures[_ParquetPicture]):
         hidden = sum(label is None for each in labels.values() for label in each)
         if hidden:
             self.notes.append(f"{describe_unlabelled_pictures(hidden)}.")
+        rows_of: dict[str, list[tuple[_ParquetPicture, int, str]]] = {}
+        split_of_rows = self._follow_columns(shards) if set(splits.values()) == {"train"} else {}
+        for path, shard in shards.items():
+            pictures = shard.list_pictures()
+            group_names = shard.read_groups() or [""] * len(pictures)
+            split_names = split_of_rows.get(path) or [splits[path]] * len(pictures)
+            for picture, label, group, split in zip(pictures, labels[path], group_names, split_names, strict=True):
+                if label is not None:
+                    rows_of.setdefault(split, []).append((picture, numbers[label], group))
         named: dict[str, list[str]] = {}
-        for split in sorted(set(splits.values()), reverse=True):
-            files, of_files, groups = list[_ParquetPicture](), list[int](), list[str]()
-            for path in (path for path in splits if splits[path] == split):
-                pictures = shards[path].list_pictures()
-                group_names = shards[path].read_groups() or [""] * len(pictures)
-                for picture, label, group in zip(pictures, labels[path], group_names, strict=True):
-                    if label is not None:
-                        files.append(picture)
-                        of_files.append(numbers[label])
-                        groups.append(group)
-            if files:
-                self.add_ordered_split(split, files, of_files)
-                named[split] = groups
+        for split in sorted(rows_of, reverse=True):
+            files, of_files, named[split] = map(list, zip(*rows_of[split], strict=True))
+            self.add_ordered_split(split, files, of_files)
+        if columns.unused:
+            self.notes.append(f"Columns of {root.name} that are not used: {format_name_list(columns.unused, 8)}.")
         if "train" not in self.labels:
             raise DataError(f"{root.name} holds no picture with a class to learn from: {NEEDED}.")
         if columns.groups:
             self.groups = number_group_names(named)
+
+    def _follow_columns(self, shards: Mapping[Path, PictureShard]) -> dict[Path, list[str]]:
+        """The split of each row, "train" or "test", by columns; {} where none says it."""
+        said = {path: shard.read_splits() for path, shard in shards.items()}
+        self.notes += dict.fromkeys(note for each in said.values() for note in each.notes)
+        splits = {path: [split or "train" for split in each.splits or ()] for path, each in said.items()}
+        if not all(each.splits for each in said.values()):
+            return {}
+        roles, notes = assign_split_roles({split for each in splits.values() for split in each})
+        self.notes += notes
+        return {path: [roles[split] for split in each] for path, each in splits.items()}
 
     def _check_same_columns(self, shards: Sequence[PictureShard]) -> None:
         first = shards[0]

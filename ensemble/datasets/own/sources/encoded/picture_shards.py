@@ -19,6 +19,7 @@ from ensemble.storage.plain_files import read_limited_bytes
 
 _MAX_DEPTH = 4  # folders within one another
 _MAX_SHARDS = 20_000
+_CACHES = ("cache-", "indices-", "indices.")  # what the library datasets leaves next to its files
 _CLASS_LISTS = ("classnames.txt", "class_names.txt", "classes.txt", "labels.txt")
 _MAX_CLASS_LIST_BYTES = 2**20
 # What shards of one split are told apart by: train-00000-of-00005-ab12cd, train_0, train.
@@ -42,7 +43,7 @@ def list_shards(root: Path, ending: str) -> list[Path]:
                 if path.is_dir():
                     if depth < _MAX_DEPTH:
                         folders.append((path, depth + 1))
-                elif path.suffix.lower() == ending:
+                elif path.suffix.lower() == ending and not path.name.startswith(_CACHES):
                     found.append(path)
                 if len(found) > _MAX_SHARDS:
                     raise DataError(f"{root.name} holds more than {_MAX_SHARDS:,} {ending} files.")

@@ -1,5 +1,7 @@
 """WebDataset: .tar files whose members share a key: 000.jpg and 000.cls are one picture.
 
+The key ends at the first point of a name; in a tar where this leaves pictures without their class, at the last.
+
 The class is what `.cls` (or `.label`, `.txt`) says, a number or a name, else `label` or `cls` in
 `.json`; `classnames.txt` beside the files names numbers. Nothing is unpacked: a picture is read
 from where it lies.
@@ -7,6 +9,7 @@ from where it lies.
 
 import json
 import os
+import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,13 +30,16 @@ from ensemble.datasets.own.sources.encoded.picture_shards import (
 )
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
 
 _LABEL_ENDINGS = (".cls", ".cls.txt", ".label", ".label.txt", ".txt")
 _JSON_ENDING = ".json"
 _JSON_FIELDS = ("label", "cls", "class", "class_name", "target")
-_MAX_LABEL_BYTES = 2**12
+_MAX_LABEL_BYTES, _MAX_JSON_BYTES = 2**12, 2**24
+_LABEL_ENDING = re.compile(r"(.*?)(\.(?:cls|label)(?:\.txt)?|\.txt|\.json)", re.IGNORECASE | re.DOTALL)
+_FEWEST_CAPTIONS = 8  # pictures, nearly each with a text of its own
 MAX_MEMBERS = 10_000_000
 _NEEDED = "a WebDataset has a picture and its class under one key, such as 000.jpg and 000.cls in a .tar"
 
@@ -80,16 +86,23 @@ class WebDatasetSource(EncodedPictures[_TarPicture]):
         self.groups: dict[str, NDArray[np.int64]] = {}
         splits, notes = assign_shard_splits(paths, root)
         by_split: dict[str, dict[str, list[_TarPicture]]] = {}
-        without = []
+        without, long = list[str](), list[str]()
         for path, split in splits.items():
             classes = by_split.setdefault(split, {})
-            for picture, label in _iterate_tar_pictures(path):
-                if label:
-                    classes.setdefault(label, []).append(picture)
-                else:
-                    without.append(f"{path.name}/{picture.name}")
+            for picture, label in _list_tar_pictures(path, long):
+                classes.setdefault(label, []).append(picture)
         listed = read_class_list(root if root.is_dir() else root.parent)
         every = {label for classes in by_split.values() for label in classes}
+        for label in find_missing_labels(every, listed):
+            every.discard(label)
+            for classes in by_split.values():
+                without += [self.describe_location(picture) for picture in classes.pop(label, [])]
+        count = sum(len(pictures) for classes in by_split.values() for pictures in classes.values())
+        if count >= _FEWEST_CAPTIONS and 2 * len(every) > count:
+            raise DataError(
+                f"{root.name} has {len(every):,} different texts for {count:,} pictures: these are captions, not "
+                f"classes. {_NEEDED[0].upper()}{_NEEDED[1:]}."
+            )
         names, more = name_number_classes(every, listed, labels_as)
         ordered = sort_class_names(names.values())
         if len(ordered) < 2:
@@ -103,6 +116,8 @@ class WebDatasetSource(EncodedPictures[_TarPicture]):
         self.notes += [*notes, *more]
         if without:
             self.notes.append(f"{describe_unlabelled_pictures(len(without))}: {format_name_list(without)}.")
+        if long:
+            self.notes.append(f"Too long to name a class, and not read: {format_name_list(long)}.")
         numbers = {name: number for number, name in enumerate(ordered)}
         for split in sorted(by_split, reverse=True):
             files: dict[int, list[_TarPicture]] = {}
@@ -121,13 +136,13 @@ def is_webdataset(path: Path) -> bool:
         with _open_tar_members(path) as archive:
             keys: dict[str, set[bool]] = {}
             for number, member in enumerate(archive):
-                key, ending = _split_member_name(member.name)
-                if _is_picture_ending(ending):
-                    keys.setdefault(key, set()).add(True)
-                elif ending in (*_LABEL_ENDINGS, _JSON_ENDING):
-                    keys.setdefault(key, set()).add(False)
-                if len(keys.get(key, ())) == 2:
-                    return True
+                for key, ending in _split_member_name(member.name):
+                    if _is_picture_ending(ending):
+                        keys.setdefault(key, set()).add(True)
+                    elif ending in (*_LABEL_ENDINGS, _JSON_ENDING):
+                        keys.setdefault(key, set()).add(False)
+                    if len(keys.get(key, ())) == 2:
+                        return True
                 if number > 1_000:
                     return False
     except DataError:
@@ -135,32 +150,51 @@ def is_webdataset(path: Path) -> bool:
     return False
 
 
-def _iterate_tar_pictures(path: Path) -> Iterator[tuple[_TarPicture, str]]:
+def _list_tar_pictures(path: Path, long: list[str]) -> list[tuple[_TarPicture, str]]:
     """Each picture of a tar with its class, "" where it has none.
 
+    Args:
+      path: of the tar.
+      long: members that are too long to name a class are added to it.
+
     Raises:
-      DataError: it cannot be read.
+      DataError: it cannot be read, or has two pictures of one key.
     """
-    pictures: dict[str, _TarPicture] = {}
-    labels: dict[str, str] = {}
+    pictures: list[tuple[_TarPicture, tuple[str, str]]] = []
+    # By the key up to the first point, and up to the last.
+    labels: tuple[dict[str, str], dict[str, str]] = {}, {}
     with _open_tar_members(path) as archive, open_plain_file(path) as file:
         for number, member in enumerate(archive):
             if number >= MAX_MEMBERS:
                 raise DataError(f"{path.name} has more than {MAX_MEMBERS:,} members.")
-            key, ending = _split_member_name(member.name)
+            (first, first_ending), (last, ending) = _split_member_name(member.name)
             if _is_picture_ending(ending):
-                if key in pictures:
-                    raise DataError(f"{path.name} has two pictures of the key {key!r:.120}.")
-                pictures[key] = _TarPicture(path, member.name, member.offset_data, member.size)
-            elif ending in (*_LABEL_ENDINGS, _JSON_ENDING) and member.size <= _MAX_LABEL_BYTES:
+                picture = _TarPicture(path, member.name, member.offset_data, member.size)
+                pictures.append((picture, (first, last)))
+                continue
+            if ending not in (*_LABEL_ENDINGS, _JSON_ENDING):
+                continue
+            if member.size > (_MAX_JSON_BYTES if ending == _JSON_ENDING else _MAX_LABEL_BYTES):
+                long.append(f"{path.name}/{member.name}")
+                continue
+            file.seek(member.offset_data)
+            if not (label := _parse_label(file.read(member.size), ending)):
+                continue
+            for named, key, known in zip(labels, (first, last), (first_ending, ending), strict=True):
                 # `.txt` is a caption where `.cls` says the class.
-                if ending == ".txt" and key in labels:
-                    continue
-                file.seek(member.offset_data)
-                if label := _parse_label(file.read(member.size), ending):
-                    labels[key] = label
-    for key, picture in pictures.items():
-        yield picture, labels.get(key, "")
+                if known == ending and not (ending == ".txt" and key in named):
+                    named[key] = label
+
+    def count_labelled(place: int) -> tuple[bool, int]:
+        keys = [each[place] for _, each in pictures]
+        return len(set(keys)) == len(keys), sum(key in labels[place] for key in keys)
+
+    place = max((0, 1), key=count_labelled)
+    keys = [each[place] for _, each in pictures]
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise DataError(f"{path.name} has two pictures of the key {twice!r:.120}.")
+    return [(picture, labels[place].get(key, "")) for (picture, _), key in zip(pictures, keys, strict=True)]
 
 
 @contextmanager
@@ -182,10 +216,13 @@ def _iterate_members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
             yield member
 
 
-def _split_member_name(name: str) -> tuple[str, str]:
+def _split_member_name(name: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    """A member's key and ending, where the first point parts them and where the last does."""
     folder, _, last = name.rpartition("/")
     stem, point, ending = last.partition(".")
-    return f"{folder}/{stem}", (point + ending).lower()
+    match = _LABEL_ENDING.fullmatch(last)
+    key, kind = (match[1], match[2]) if match else os.path.splitext(last)
+    return (f"{folder}/{stem}", (point + ending).lower()), (f"{folder}/{key}", kind.lower())
 
 
 def _is_picture_ending(ending: str) -> bool:
@@ -202,12 +239,10 @@ def _parse_label(content: bytes, ending: str) -> str:
         except (ValueError, RecursionError):
             return ""
         found = values if isinstance(values, dict) else {}
-        text = next(
-            (
-                str(found[name])
-                for name in _JSON_FIELDS
-                if isinstance(found.get(name), str | int) and not isinstance(found[name], bool)
-            ),
-            "",
-        )
+        value = next((found[name] for name in _JSON_FIELDS if _is_class_value(found.get(name))), "")
+        text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
     return normalize_name(" ".join(text.split()))
+
+
+def _is_class_value(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)

@@ -20,7 +20,7 @@ _FOLDS = "fold"
 
 
 @dataclass(frozen=True)
-class _SplitColumns:
+class SplitColumns:
     """What the columns of a table say of splits.
 
     Attributes:
@@ -36,7 +36,7 @@ class _SplitColumns:
     notes: list[str]
 
 
-def read_split_columns(columns: Mapping[str, Sequence[str]], where: str) -> _SplitColumns:
+def read_split_columns(columns: Mapping[str, Sequence[str]], where: str) -> SplitColumns:
     """The split of each row.
 
     Args:
@@ -52,13 +52,13 @@ def read_split_columns(columns: Mapping[str, Sequence[str]], where: str) -> _Spl
         words, said = _read_words(columns[name], known, f"The column {name} of {where}")
         notes += said
         if words:
-            return _SplitColumns(words, (name,), tuple(refused), notes)
+            return SplitColumns(words, (name,), tuple(refused), notes)
         refused.append(name)
     splits, used = _read_flags(columns, names)
     if splits:
         parts = [f"{splits.count(split):,} for {title}" for split, title in _TITLES.items() if split in splits]
         notes.append(f"{' and '.join(used)} of {where} divides the images: {', '.join(parts)}.")
-    return _SplitColumns(splits, used, tuple(refused), notes)
+    return SplitColumns(splits, used, tuple(refused), notes)
 
 
 def _read_words(cells: Sequence[str], known: str, subject: str) -> tuple[list[str], list[str]]:

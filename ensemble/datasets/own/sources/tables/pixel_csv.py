@@ -16,6 +16,7 @@ from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.source_folder import SourceFolder
 from ensemble.datasets.own.sources.tables.pixel_table import PixelTable, find_pixel_table
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 from ensemble.storage.arrays.npy import ArrayHeader
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -54,7 +55,7 @@ class _PixelArrays:
                     )
                 self._parts[named] = table, split
         every = [label for table in tables.values() for label in table.labels]
-        self._numbers = all(map(_WHOLE_NUMBER.fullmatch, every))
+        self._numbers = all(map(_WHOLE_NUMBER.fullmatch, set(every) - find_missing_labels(every)))
         self._class_names = self._find_emotion_names()
         self.names = [f"{split}_{role}" for split in self._parts for role in ("images", "labels")]
         if self._class_names:

@@ -20,6 +20,7 @@ from ensemble.datasets.own.sources.tables.pixel_columns import (
     parse_split_word,
 )
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 
 _SNIFFED_ROWS = 200  # that say which column of a table without names is the label
 _MAX_SNIFFED = 2**25  # characters of them
@@ -60,15 +61,15 @@ class PixelTable:
         """Reads every row's label, in that column, and its split.
 
         Raises:
-          DataError: a row has none, or another number of columns.
+          DataError: one is too long, there are too many, or a row has another number of columns.
         """
         split = self.columns.split
         for number, row in self._iterate_rows():
             name = row[label].strip()
-            if not name or len(name) > _MAX_LABEL or len(self.labels) > _MOST_LABELS:
+            if len(name) > _MAX_LABEL or len(self.labels) > _MOST_LABELS:
                 raise DataError(
                     f"{self.name} has no label of a class in line {number:,}: its column "
-                    f"{label + 1} holds {sanitize_text(name) or 'nothing':.60}."
+                    f"{label + 1} holds {sanitize_text(name):.60}."
                 )
             word = row[split].strip() if split is not None else _NO_SPLIT
             if word not in self.splits and word and not parse_split_word(word):
@@ -84,9 +85,14 @@ class PixelTable:
             raise DataError(f"{self.name} has no rows below its header: use another copy.")
 
     def select_labels(self, split: str, numbers: bool) -> NDArray[Any]:
-        """The labels (n,) of a split's rows, as whole numbers or as text."""
+        """The labels (n,) of a split's rows, as numbers, NaN where there is none, or as text."""
         chosen = np.frombuffer(self.label_numbers, np.intc)[self._select_rows(split)]
-        every = [int(float(name)) for name in self.labels] if numbers else list(self.labels)
+        missing = find_missing_labels(self.labels)
+        every = (
+            [math.nan if name in missing else int(float(name)) for name in self.labels]
+            if numbers
+            else list(self.labels)
+        )
         return np.array(every)[chosen]
 
     def list_splits(self) -> list[str]:

@@ -1,0 +1,103 @@
+"""−1, NaN, empty and unknown are no label in whatever holds the labels; of these images nothing is dropped silently."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ensemble import exchange
+from ensemble.datasets.own import source_lookup
+from ensemble.files.labels import find_missing_labels
+from tests.datasets.own.test_shards import PIXELS, write_shard, write_tar
+
+Write = Callable[[Path, Sequence[Any]], None]
+
+
+def write_arrays(path: Path, labels: Sequence[Any]) -> None:
+    np.savez(path, images=PIXELS[: len(labels)], labels=np.array(labels))
+
+
+def write_csv(path: Path, labels: Sequence[Any]) -> None:
+    head = ",".join(["label", *(f"pixel{n}" for n in range(16))])
+    rows = [
+        f"{'' if label is None else label}," + ",".join(map(str, range(n, n + 16))) for n, label in enumerate(labels)
+    ]
+    path.write_text("\n".join([head, *rows]) + "\n")
+
+
+def write_parquet(path: Path, labels: Sequence[Any]) -> None:
+    write_shard(path, range(len(labels)), labels)
+
+
+def write_json_tar(path: Path, labels: Sequence[Any]) -> None:
+    write_tar(path, {n: {".json": json.dumps({"label": label}).encode()} for n, label in enumerate(labels)})
+
+
+def write_text_tar(path: Path, labels: Sequence[Any]) -> None:
+    write_tar(path, {n: {".cls": str(label).encode()} for n, label in enumerate(labels)})
+
+
+NUMBERS = [0, 1, 2, 1, -1, 0]
+FLOATS = [0.0, 1.0, 2.0, 1.0, math.nan, 0.0]
+WORDS = ["cat", "dog", "owl", "dog", "unknown", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "labels", "classes"),
+    [
+        ("a.npz", write_arrays, NUMBERS, ("0", "1", "2")),
+        ("a.npz", write_arrays, FLOATS, ("0", "1", "2")),
+        ("a.npz", write_arrays, WORDS, ("cat", "dog", "owl")),
+        ("a.npz", write_arrays, [*WORDS[:4], "", "cat"], ("cat", "dog", "owl")),
+        ("a.csv", write_csv, NUMBERS, ("0", "1", "2")),
+        ("a.csv", write_csv, FLOATS, ("0", "1", "2")),
+        ("a.csv", write_csv, [0, 1, 2, 1, None, 0], ("0", "1", "2")),
+        ("a.csv", write_csv, WORDS, ("cat", "dog", "owl")),
+        ("a.parquet", write_parquet, NUMBERS, ("0", "1", "2")),
+        ("a.parquet", write_parquet, FLOATS, ("0", "1", "2")),
+        ("a.parquet", write_parquet, [0, 1, 2, 1, None, 0], ("0", "1", "2")),
+        ("a.parquet", write_parquet, WORDS, ("cat", "dog", "owl")),
+        ("a.tar", write_json_tar, NUMBERS, ("0", "1", "2")),
+        ("a.tar", write_json_tar, [0, 1, 2, 1, None, 0], ("0", "1", "2")),
+        ("a.tar", write_json_tar, FLOATS, ("0", "1", "2")),
+        ("a.tar", write_text_tar, NUMBERS, ("0", "1", "2")),
+        ("a.tar", write_text_tar, WORDS, ("cat", "dog", "owl")),
+    ],
+)
+def test_an_image_without_a_label_is_left_out_and_reported(
+    tmp_path: Path, name: str, write: Write, labels: Sequence[Any], classes: tuple[str, ...]
+) -> None:
+    write(tmp_path / name, labels)
+    source = source_lookup.open_picture_source(str(tmp_path / name))
+    assert source.class_names == classes
+    assert np.bincount(source.labels["train"]).tolist() == [2, 2, 1]
+    assert "left out" in " ".join(source.notes)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "missing"),
+    [
+        ([-1, 1], (), []),
+        ([-1, 0, 1], (), ["-1"]),
+        ([-2, -1, 0], (), []),
+        (["a", "b", "-1", "NaN", "Unknown", "N/A"], (), ["-1", "N/A", "NaN", "Unknown"]),
+        (["a", "unknown"], ("a", "unknown"), []),
+        (["none", "other", "a"], (), []),
+    ],
+)
+def test_what_is_no_label(labels: Sequence[object], names: Sequence[str], missing: list[str]) -> None:
+    assert sorted(find_missing_labels(labels, names)) == missing
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 1, -1, 0], [0.0, 1.0, math.nan, 0.0], ["a", "b", "unknown", "a"], ["a", "b", "", "a"]]
+)
+def test_predictions_leave_the_same_examples_out(tmp_path: Path, labels: Sequence[Any]) -> None:
+    probabilities = np.tile([[0.75, 0.25], [0.25, 0.75], [0.5, 0.5], [0.6, 0.4]], (2, 1, 1))
+    np.savez(tmp_path / "a.npz", probabilities=probabilities, labels=np.array(labels), class_names=np.array(["a", "b"]))
+    found = exchange.read_prediction_files([tmp_path / "a.npz"])
+    assert found.labels.tolist() == [0, 1, 0]
