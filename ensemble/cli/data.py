@@ -15,7 +15,7 @@ from ensemble.cli.output import print_line
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.label_meanings import LABEL_READINGS
-from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
+from ensemble.datasets.own.request import COMPANION_CHOICES, COMPANION_OPTION, DatasetNaming, PreparationSettings
 from ensemble.errors import DataError, RunError
 
 
@@ -75,6 +75,11 @@ def run_data_prepare_command(name: str) -> None:
         "default names where all are, else positions from 0."
     ),
 )
+@click.option(
+    COMPANION_OPTION,
+    type=click.Choice(COMPANION_CHOICES),
+    help="What to do with masks, thumbnails and segmentation images next to pictures.",
+)
 @click.option("--noun", default="image", help="Noun for one image: leaf.")
 @click.option("--title", default="", help="Title of the dataset; by default its name.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
@@ -96,7 +101,10 @@ def run_data_add_command(name: str, source: str, noun: str, title: str, as_json:
     with ProgressLine(name) as line:
         tell = None if as_json else line.show_fraction
         report = dataset_builder.add_custom_dataset(
-            source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as), how, called, tell
+            source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as, how.masks),
+            how,
+            called,
+            tell,
         )
     if as_json:
         click.echo(json.dumps(in_json(report)))

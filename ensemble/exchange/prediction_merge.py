@@ -204,7 +204,8 @@ def _find_kept_examples(
 
 
 def _describe_left_out(count: int, examples: int) -> str:
-    return f"{count:,} of {examples:,} examples were left out: they have no label (−1, NaN, empty or unknown), or are masked."
+    why = "they have no label (−1, NaN, empty or unknown), or are masked"
+    return f"{count:,} of {examples:,} examples were left out: {why}."
 
 
 def _resolve_label_reading(

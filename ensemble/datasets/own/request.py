@@ -14,6 +14,8 @@ MAX_NAME_LENGTH = 80  # characters of a title, a noun, a class's name
 # What says whether classes that are spelt almost alike are one, in `PreparationSettings` and here.
 CHOICE_OPTIONS = "--merge-classes or --keep-classes"
 CLASS_PATTERN_OPTION = "--class-pattern"
+COMPANION_OPTION = "--masks"
+COMPANION_CHOICES = ("keep", "leave-out")
 # What names something else: problems of the regression, out-of-distribution images.
 RESERVED_NAMES = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
 
@@ -29,6 +31,8 @@ class PreparationSettings(Settings):
         folder or a table says it.
       labels_as: one of `LABEL_READINGS`, what labels in arrays are where classes have names; "" for
         names where all are, else positions.
+      masks: one of `COMPANION_CHOICES`, what to do with masks, thumbnails and segmentation images next to pictures;
+        "" where nobody has said: such pictures are then refused.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.
@@ -53,6 +57,7 @@ class PreparationSettings(Settings):
     merge_classes: bool | None = None
     class_pattern: str = ""
     labels_as: str = ""
+    masks: str = ""
 
     def __post_init__(self) -> None:
         self.check()
@@ -61,6 +66,10 @@ class PreparationSettings(Settings):
         if self.labels_as not in ("", *LABEL_READINGS):
             raise ConfigError(
                 f"labels_as is {self.labels_as!r:.40}: it has to be {', '.join(LABEL_READINGS)} or left out."
+            )
+        if self.masks not in ("", *COMPANION_CHOICES):
+            raise ConfigError(
+                f"masks is {self.masks!r:.40}: it has to be {' or '.join(COMPANION_CHOICES)}, or left out."
             )
         if 0 < self.size < LEAST_SIDE:
             raise ConfigError(

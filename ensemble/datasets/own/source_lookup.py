@@ -15,6 +15,7 @@ from ensemble.datasets.own.sources.encoded.picture_shards import list_shards
 from ensemble.datasets.own.sources.encoded.webdataset import WebDatasetSource, is_webdataset
 from ensemble.datasets.own.sources.folders.folder_source import FolderSource
 from ensemble.datasets.own.sources.folders.folder_walk import FolderWalk
+from ensemble.datasets.own.sources.foreign_files import check_foreign_file
 from ensemble.datasets.own.sources.tables import pixel_csv
 from ensemble.errors import ConfigError, DataError
 
@@ -25,7 +26,9 @@ _ACCEPTED_SOURCES = (
 )
 
 
-def open_picture_source(named: str, seed: int = 0, class_pattern: str = "", labels_as: str = "") -> PictureSource:
+def open_picture_source(
+    named: str, seed: int = 0, class_pattern: str = "", labels_as: str = "", masks: str = ""
+) -> PictureSource:
     """The source that a person names.
 
     Args:
@@ -33,13 +36,14 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "", labe
       seed: of the order in which a folder's pictures are kept.
       class_pattern: where the class stands in the name of a folder's picture; "" where it does not.
       labels_as: what labels are where classes have names, as of `PreparationSettings`.
+      masks: what to do with masks next to pictures in folders, likewise.
 
     Raises:
       DataError: there is none, or it is none that can be read.
       ConfigError: the pattern is none, or the source no folder of pictures; or no labels of it
         could be read in several ways.
     """
-    source = _open_named_source(named, seed, class_pattern, labels_as)
+    source = _open_named_source(named, seed, class_pattern, labels_as, masks)
     if labels_as and not isinstance(source, ArraySource | WebDatasetSource):
         raise ConfigError(
             "--labels is for labels in arrays, tables of pixels or WebDataset: here the source "
@@ -48,7 +52,7 @@ def open_picture_source(named: str, seed: int = 0, class_pattern: str = "", labe
     return source
 
 
-def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str) -> PictureSource:
+def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str, masks: str) -> PictureSource:
     if named.startswith(_TFDS_PREFIX):
         from ensemble.datasets.own.sources.tfds import TfdsSource  # late: TensorFlow Datasets takes a while
 
@@ -56,8 +60,8 @@ def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str
     path = Path(named).expanduser()
     if path.is_dir():
         if class_pattern:
-            return FolderSource(path, seed, class_pattern)
-        return _open_folder_source(path, seed, labels_as)
+            return FolderSource(path, seed, class_pattern, masks)
+        return _open_folder_source(path, seed, labels_as, masks)
     if class_pattern:
         raise ConfigError(f"{CLASS_PATTERN_OPTION} is of pictures' names: give their folder.")
     if not path.is_file():
@@ -68,12 +72,13 @@ def _open_named_source(named: str, seed: int, class_pattern: str, labels_as: str
         return _open_parquet_source([path], path)
     if path.suffix.lower() == ".tar" and is_webdataset(path):
         return WebDatasetSource([path], path, seed, labels_as)
+    check_foreign_file(path)
     if zipfile.is_zipfile(path) or path.name.lower().endswith((".tar", ".tgz", ".tar.gz", ".7z")):
         raise DataError(f"{path.name} is an archive: unpack it and give the folder.")
     raise DataError(f"{path.name} is not a supported kind of file: {_ACCEPTED_SOURCES}.")
 
 
-def _open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSource:
+def _open_folder_source(path: Path, seed: int, labels_as: str, masks: str) -> PictureSource:
     """The source in a folder: by the files that it holds, else by its folders.
 
     Raises:
@@ -91,7 +96,7 @@ def _open_folder_source(path: Path, seed: int, labels_as: str = "") -> PictureSo
         shards = list_shards(path, ".tar")
         if shards and is_webdataset(shards[0]):
             return WebDatasetSource(shards, path, seed, labels_as)
-    return FolderSource(path, seed)
+    return FolderSource(path, seed, "", masks)
 
 
 def _open_parquet_source(paths: Sequence[Path], root: Path) -> PictureSource:

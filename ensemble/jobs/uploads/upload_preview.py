@@ -70,7 +70,7 @@ def prepare_preview(source: Path, folder: Path, how: PreparationSettings, progre
       StorageError: the disk does not take it.
     """
     staged, report = dataset_builder.stage_custom_dataset(
-        source_lookup.open_picture_source(str(source), how.seed, how.class_pattern, how.labels_as),
+        source_lookup.open_picture_source(str(source), how.seed, how.class_pattern, how.labels_as, how.masks),
         how,
         DatasetNaming(_PREVIEW_NAME),
         progress,

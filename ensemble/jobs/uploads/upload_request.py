@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.datasets.own.request import CHOICE_OPTIONS, CLASS_PATTERN_OPTION, PreparationSettings
+from ensemble.datasets.own.request import CHOICE_OPTIONS, CLASS_PATTERN_OPTION, COMPANION_OPTION, PreparationSettings
 from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
@@ -21,6 +21,7 @@ PAGE_FIELD_NAMES = {
     CHOICE_OPTIONS: "Similar classes",
     CLASS_PATTERN_OPTION: "Class in the name",
     "--labels": "Read labels as",
+    COMPANION_OPTION: "Masks",
 }
 _READING_OPTION = re.compile(r'`--labels [\w-]+`(, in Python `labels_as="[\w-]+"`)?')
 
@@ -31,7 +32,7 @@ class UploadRequest:
 
     Attributes:
       file: its name, as the browser said it; only to be shown.
-      size, test_share, max_unreadable, merge_classes, class_pattern, labels_as: as of
+      size, test_share, max_unreadable, merge_classes, class_pattern, labels_as, masks: as of
         `PreparationSettings`.
     """
 
@@ -42,6 +43,7 @@ class UploadRequest:
     merge_classes: bool | None = None
     class_pattern: str = ""
     labels_as: str = ""
+    masks: str = ""
 
     @property
     def preparation(self) -> PreparationSettings:
@@ -53,6 +55,7 @@ class UploadRequest:
             merge_classes=self.merge_classes,
             class_pattern=self.class_pattern,
             labels_as=self.labels_as,
+            masks=self.masks,
         )
 
     @property

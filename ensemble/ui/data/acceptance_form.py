@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble.access import Action
 from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own import custom_registry
-from ensemble.datasets.own.request import MAX_NAME_LENGTH, DatasetNaming
+from ensemble.datasets.own.request import COMPANION_CHOICES, MAX_NAME_LENGTH, DatasetNaming
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload, upload_preview
 from ensemble.jobs.uploads.dataset_upload import UploadJob
@@ -143,6 +143,16 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         format_func=LABEL_READINGS.__getitem__,
         help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
     )
+    masks = widget_state.draw_widget(
+        st.segmented_control,
+        "Masks",
+        list(COMPANION_CHOICES),
+        default=now.masks or None,
+        key=_build_upload_field_key(job, "masks"),
+        persist_state="session",
+        format_func=lambda choice: choice.replace("-", " ").capitalize(),
+        help="Masks, thumbnails and segmentation images next to pictures.",
+    )
     other = UploadRequest(
         file=now.file,
         size=int(size),
@@ -151,6 +161,7 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         merge_classes=merge,
         class_pattern=pattern.strip(),
         labels_as=labels or "",
+        masks=masks or "",
     )
     st.button(
         "Read it again",

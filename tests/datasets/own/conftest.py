@@ -48,7 +48,7 @@ def add() -> Callable[..., PreparationReport]:
     def added(path: Path | str, name: str = "pets", noun: str = "image", **how: Any) -> PreparationReport:
         preparation = PreparationSettings(**how)
         source = source_lookup.open_picture_source(
-            str(path), preparation.seed, preparation.class_pattern, preparation.labels_as
+            str(path), preparation.seed, preparation.class_pattern, preparation.labels_as, preparation.masks
         )
         return dataset_builder.add_custom_dataset(source, preparation, DatasetNaming(name, noun=noun))
 

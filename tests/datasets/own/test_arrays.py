@@ -159,8 +159,9 @@ def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path,
             (folder / name).write_bytes(gzip.compress(content) if zipped else content)
     add(folder)
     found = datasets.load_dataset("pets")
-    assert (found.train_images[..., 0] == GREY).all()
-    assert (found.test_images[..., 0] == GREY[:8]).all()
+    upright = GREY.swapaxes(1, 2) if names.startswith("emnist") else GREY
+    assert (found.train_images[..., 0] == upright).all()
+    assert (found.test_images[..., 0] == upright[:8]).all()
     assert (found.test_labels == LABELS[:8]).all()
     images = next(folder.glob("*train-images*"))
     images.write_bytes(images.read_bytes()[:-9])

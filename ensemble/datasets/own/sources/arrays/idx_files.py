@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.idx import UINT8
-from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture, format_name_list
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.arrays.array_files import read_exact_bytes
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
+from ensemble.datasets.own.sources.source_folder import list_source_folder
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
@@ -47,6 +48,13 @@ class IdxSource:
                 f"{folder} needs images and labels: train-images-idx3-ubyte, "
                 "train-labels-idx1-ubyte, ideally t10k-… too, with or without .gz."
             )
+        # EMNIST's files have height and width the other way round.
+        self._is_turned = any(path.name.lower().startswith("emnist") for path in self._files.values())
+        if self._is_turned:
+            self.notes.append("EMNIST's files hold images on their side: they were turned upright.")
+        left = [path.name for path in list_source_folder(folder).files if path not in self._files.values()]
+        if left:
+            self.notes.append(f"Files of {folder.name} that are not used: {format_name_list(left)}.")
         self._shapes = {}
         for (split, what), path in self._files.items():
             with _open_idx_file(path) as (_, shape):
@@ -61,6 +69,7 @@ class IdxSource:
         for split in self.labels:
             shape = self._shapes[split, "images"]
             count, height, width, channels = array_values.parse_image_layout(shape, f"The {split} file")
+            height, width = (width, height) if self._is_turned else (height, width)
             survey.sizes[height, width] += count
             survey.grey &= channels == 1
             name = self._files[split, "images"].name
@@ -84,7 +93,8 @@ class IdxSource:
         with _open_idx_file(path) as (file, _):
             for start in range(0, count, rows):
                 some = min(rows, count - start)
-                yield read_exact_bytes(file, some * row).reshape(some, *shape)
+                block = read_exact_bytes(file, some * row).reshape(some, *shape)
+                yield block.swapaxes(1, 2) if self._is_turned else block
             if file.read(1):
                 raise DataError(f"{path.name} is longer than its header says: use another copy.")
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
 from ensemble.datasets.own.sources.folders import (
+    companions,
     folder_layout,
     folder_walk,
     group_table,
@@ -25,6 +26,7 @@ from ensemble.datasets.own.sources.folders import (
 )
 from ensemble.datasets.own.sources.folders.layout_reading import ClassFiles
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
+from ensemble.datasets.own.sources.foreign_files import describe_foreign_files
 from ensemble.errors import DataError
 
 
@@ -35,6 +37,7 @@ class FolderSource(EncodedPictures[Path]):
       root: the folder.
       seed: of the order in which the pictures are kept.
       class_pattern: where the class stands in a picture's name; "" where it does not.
+      masks: what to do with masks and the like, as of `PreparationSettings`.
 
     Attributes:
       tree: how the folders were understood, a line for each.
@@ -44,15 +47,17 @@ class FolderSource(EncodedPictures[Path]):
       ConfigError: the pattern is none.
     """
 
-    def __init__(self, root: Path, seed: int = 0, class_pattern: str = "") -> None:
+    def __init__(self, root: Path, seed: int = 0, class_pattern: str = "", masks: str = "") -> None:
         self.origin = f"pictures of the folder {Path(os.path.abspath(root)).name}"
         self._walk = folder_walk.FolderWalk(root)
+        left_out = companions.leave_out_companions(self._walk) if masks == "leave-out" else []
         layout = (
             name_layout.read_named_layout(self._walk, class_pattern)
             if class_pattern
             else table_layout.read_table_layout(self._walk) or folder_layout.read_folder_layout(self._walk)
         )
         split_lists.follow_split_lists(self._walk, layout)
+        layout.notes += left_out or companions.ask_about_companions(self._walk, layout.splits, masks)
         splits, empty = self._check_splits(layout.splits, layout.top)
         names = sort_class_names(name for files in splits.values() for name in files)
         self.class_names = format_class_names(names)
@@ -101,6 +106,10 @@ class FolderSource(EncodedPictures[Path]):
         full = {name for files in splits.values() for name, paths in files.items() if paths}
         flat = bool(full) and all((said := parse_split_folder(name)) and said.is_plain for name in full)
         if len(full) < 2 or flat:
+            if not full and (
+                foreign := describe_foreign_files(self._walk.root / name for name in self._walk.skipped_files)
+            ):
+                raise DataError(f"{top.name}: {foreign}")
             count = 0 if flat else len(full)
             where = f"{top} ({format_name_list(sorted(full))})" if flat else f"{top}"
             raise DataError(

@@ -28,6 +28,11 @@ _SPLIT_WORDS = {**SPLIT_NAMES, "publictest": "val", "privatetest": "test"}
 _PIXEL_PATTERN = re.compile(r"([a-z]*?)[_ .\-]?((?:\d+)(?:[x_,.\- ]\d+){0,2})[_ .\-]?([a-z]*)")
 _CHANNELS = {"r": 0, "red": 0, "g": 1, "green": 1, "b": 2, "blue": 2}
 _LEAST_PIXELS = 16
+_LEAST_SURE_PIXELS = {False: 64, True: 36}  # fewer may be features: with names, and without
+# 28x28, pixel_3, r0, img7; digits alone, or no name, say nothing.
+_PIXEL_NAME = re.compile(
+    r"(p|pix|px|pixels?|image|img|gr[ae]y|r|g|b|red|green|blue)[_ .\-]?\d.*|.*\d([x_,.\- ]\d|[_ .\-]?[rgb]).*"
+)
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
@@ -100,6 +105,31 @@ def choose_pixel_shape(count: int, name: str) -> tuple[int, ...]:
     raise DataError(
         f"{name} has {count:,} pixels in each row, which is neither a square (784 = 28×28, grey) "
         "nor three squares (3,072 = 3×32×32, colour): save the images as .npz."
+    )
+
+
+def check_features(columns: PixelColumns, rows: Sequence[Sequence[str]], name: str) -> None:
+    """Raise DataError if columns that are not called pixels look like features of a table.
+
+    Args:
+      columns: of the table.
+      rows: the first of them, below the header.
+      name: of the file.
+    """
+    if columns.joined or _PIXEL_NAME.fullmatch(columns.pixel_name):
+        return
+    count = len(columns.pixels)
+    cells = [row[place] for row in rows for place in columns.pixels if place < len(row)]
+    numbers = [float(cell) for cell in cells if NUMBER.fullmatch(cell)]
+    is_bytes = all(0 <= number <= 255 and number.is_integer() for number in numbers)
+    if count >= _LEAST_SURE_PIXELS[columns.pixel_name.isdigit() or not columns.pixel_name] and (
+        is_bytes or all(0 <= number <= 1 for number in numbers)
+    ):
+        return
+    raise DataError(
+        f"{name} has {count:,} columns of numbers that may be features, or pixels of images. For features: "
+        f"`ensemble train --task classification --table {name} --target LABEL`. For pixels, name the columns pixel0, "
+        "pixel1 and so on."
     )
 
 

@@ -54,6 +54,8 @@ class _PixelArrays:
                         f"{self._parts[named][0].name} and {table.name} both have {named} images: give one of them."
                     )
                 self._parts[named] = table, split
+        if any(map(_is_turned, tables.values())):
+            self.notes.append("EMNIST's tables hold images on their side: they were turned upright.")
         every = [label for table in tables.values() for label in table.labels]
         self._numbers = all(map(_WHOLE_NUMBER.fullmatch, set(every) - find_missing_labels(every)))
         self._class_names = self._find_emotion_names()
@@ -82,7 +84,8 @@ class _PixelArrays:
     def iterate_blocks(self, name: str) -> Iterator[NDArray[Any]]:
         """The pictures of a split, some at a time."""
         table, split = self._parts[name.split("_")[0]]
-        return table.iterate_images(split)
+        for block in table.iterate_images(split):
+            yield block.swapaxes(1, 2) if _is_turned(table) else block
 
     def _find_emotion_names(self) -> Sequence[str]:
         """FER2013 numbers its seven emotions, which its description names."""
@@ -95,6 +98,11 @@ class _PixelArrays:
                 return ()
         self.notes.append(f"The labels 0 to 6 are FER2013's emotions: {format_name_list(_FER_NAMES, 7)}.")
         return _FER_NAMES
+
+
+def _is_turned(table: PixelTable) -> bool:
+    """Whether pictures have height and width the other way round, as EMNIST has them."""
+    return table.name.lower().startswith("emnist")
 
 
 def open_pixel_file(path: Path) -> _PixelArrays:
@@ -115,11 +123,12 @@ def find_pixel_files(folder: SourceFolder) -> _PixelArrays | None:
       DataError: several are of the same images, or one cannot be read.
     """
     labelled, notes, left = list[PixelTable](), list[str](), list[str]()
+    problem: DataError | None = None
     for path in _list_tables(folder):
         try:
             table = find_pixel_table(path)
-        except DataError:
-            table = None  # whatever it is, it may lie beside pictures
+        except DataError as error:
+            table, problem = None, problem or error  # whatever it is, it may lie beside pictures
         # Beside folders, which may be of pictures, other columns of numbers may be features.
         if table and folder.folders and not table.columns.pixel_name.startswith("p"):
             table = None
@@ -129,6 +138,8 @@ def find_pixel_files(folder: SourceFolder) -> _PixelArrays | None:
             notes.append(f"{table.name} has no labels and is left out.")
         else:
             labelled.append(table)
+    if problem and not labelled and not folder.holds_pictures:
+        raise problem
     if not labelled:
         return None
     if left:

@@ -15,6 +15,7 @@ from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.tables.csv_rows import CsvRows
 from ensemble.datasets.own.sources.tables.pixel_columns import (
     PixelColumns,
+    check_features,
     choose_pixel_shape,
     find_pixel_columns,
     parse_split_word,
@@ -176,4 +177,5 @@ def find_pixel_table(path: Path) -> PixelTable | None:
     count = len(columns.pixels)
     if columns.joined:
         count = len(first[1][columns.pixels[0]].split()) if len(first) > 1 else 0
+    check_features(columns, first[int(columns.header) :], path.name)
     return PixelTable(rows, columns, choose_pixel_shape(count, path.name))
