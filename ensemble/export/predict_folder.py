@@ -22,6 +22,7 @@ from ensemble.exchange.checks.limits import MOST_SIDE
 from ensemble.export.export_format import EnsembleContent, ExportFormat, judge_probabilities
 from ensemble.export.folder_replacement import open_atomic_folder
 from ensemble.export.model_card import write_model_card
+from ensemble.files import image_levels
 from ensemble.machine.python_command import build_python_environment
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic_files import write_bytes, write_json
@@ -69,7 +70,12 @@ def build_predict_script(by_numpy: bool) -> str:
     """
     template = HERE / f"predict_with_{'numpy' if by_numpy else 'flax'}.py"
     rule = Path(image_rule.__file__).read_text("utf-8").replace("PredictionsError", "ValueError")
-    sources = [rule, (HERE / "predict_common.py").read_text("utf-8"), template.read_text("utf-8")]
+    sources = [
+        Path(image_levels.__file__).read_text("utf-8"),
+        rule,
+        (HERE / "predict_common.py").read_text("utf-8"),
+        template.read_text("utf-8"),
+    ]
     imports, bodies = list[ast.stmt](), list[str]()
     for source in sources:
         lines, statements = source.splitlines(), ast.parse(source).body

@@ -144,7 +144,7 @@ def test_images_of_another_kind_are_taken_with_a_warning_or_refused(run: ensembl
         (np.zeros((28, 28), np.uint8), r"give \(examples, height, width\)"),
         (np.zeros((0, 28, 28), np.uint8), r"has the shape \(0, 28, 28, 1\)"),
         ([shown[0], np.zeros((3, 3))], "of different sizes"),
-        (shown.astype(float) - 128, "before they are standardised"),
+        (shown.astype(float) - 128, "before they are standardized"),
     ):
         with pytest.raises(PredictionsError, match=sentence):
             members.predict(images)

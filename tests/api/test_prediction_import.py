@@ -48,7 +48,7 @@ def test_one_model_and_logits_are_taken_as_they_come() -> None:
         ({"probabilities": P[:0]}, PredictionsError, "is empty"),
         ({"probabilities": [["x"] * 3]}, PredictionsError, "give real numbers"),
         ({"images": IMAGES[:3]}, PredictionsError, "`images` has the shape (3, 6, 4, 3)"),
-        ({"images": IMAGES - 300.0}, PredictionsError, "before they are standardised"),
+        ({"images": IMAGES - 300.0}, PredictionsError, "before they are standardized"),
         ({"member_names": "ab"}, PredictionsError, "has 2 entries for 3 members"),
         ({"split": ""}, PredictionsError, "`split[0]` is empty"),
         ({"probabilities": np.repeat(P[0], 1366, axis=0)}, PredictionsError, "4,098 members"),

@@ -35,7 +35,10 @@ IMAGES = {
     "blank floats": (np.zeros(PIXELS.shape), True),
     "white floats": (np.ones(PIXELS.shape), True),
     "booleans": (PIXELS > 127, True),
-    "16 bits": (PIXELS.astype(np.uint16) * 257, False),
+    "16 bits": (PIXELS.astype(np.uint16) * 257, True),
+    "12 bits": (PIXELS.astype(np.int32) * 16, True),
+    "a little beyond 0 to 1": (FLOATS / 255 * 1.01 - 0.004, True),
+    "one far larger": (np.where(np.arange(FLOATS.size).reshape(FLOATS.shape) == 9, 200.5, FLOATS / 255), False),
     "standardized": ((FLOATS - FLOATS.mean()) / FLOATS.std(), False),
     "NaN": (np.where(FLOATS > 250, np.nan, FLOATS), False),
     "infinity": (np.where(FLOATS > 250, np.inf, FLOATS), False),
@@ -113,8 +116,8 @@ def read_as_serve_does(array: np.ndarray) -> tuple[np.ndarray | None, list[str] 
 
 def test_the_command_reports_images_that_it_refuses_in_one_sentence(tmp_path: Path) -> None:
     write_folder(tmp_path / "f", "logistic", 0)
-    np.save(tmp_path / "images.npy", IMAGES["16 bits"][0])
-    _, sentence = read_as_serve_does(IMAGES["16 bits"][0])
+    np.save(tmp_path / "images.npy", IMAGES["standardized"][0])
+    _, sentence = read_as_serve_does(IMAGES["standardized"][0])
     assert run_command(tmp_path / "f", tmp_path / "images.npy") == f"Error: {sentence}\n"
     assert "No such file" in run_command(tmp_path / "f", tmp_path / "none.npy")
 

@@ -1,7 +1,8 @@
 """What is black and white in a dataset, as its note keeps it for whoever brings another picture."""
 
 from ensemble.datasets.own import custom_registry
-from ensemble.pictures.files.levels import BYTE_LEVELS, STANDARD_LEVELS, Levels, PictureLevels
+from ensemble.files.image_levels import BYTE_LEVELS, Levels
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 
 
 def serialize_levels(levels: PictureLevels) -> dict[str, list[float]]:

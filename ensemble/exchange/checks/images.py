@@ -8,6 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_SIDE
+from ensemble.files.image_levels import (
+    BYTE_LEVELS,
+    LevelRange,
+    describe_levels,
+    describe_range_problem,
+    format_level,
+    scale_to_bytes,
+)
 
 SHAPE_HINT = "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
 _Pieces = Callable[[], Iterator[NDArray[Any]]]
@@ -35,8 +43,7 @@ def convert_images_to_uint8(
     pixels = np.empty(int(np.prod(form)), np.uint8)
     at = 0
     for piece in pieces():
-        scaled = piece if scale is None else np.rint(piece * np.float64(scale))
-        pixels[at : at + len(piece)] = scaled.astype(np.uint8)
+        pixels[at : at + len(piece)] = scale_to_bytes(piece, scale)
         at += len(piece)
     images = pixels.reshape(form)
     if channels_first:
@@ -49,7 +56,7 @@ def convert_array_to_images(images: ArrayLike, shape: Sequence[int]) -> tuple[ND
     """Images as a network of this shape takes them, and what was assumed of their numbers.
 
     Args:
-      images: (N, H, W) or (N, H, W, channels), from 0 to 255, or floats from 0 to 1.
+      images: (N, H, W) or (N, H, W, channels), whole numbers or floats from 0, by `files.image_levels`.
       shape: (H, W, channels) of the images that the run learnt.
 
     Returns:
@@ -101,22 +108,21 @@ def _parse_image_shape(shape: tuple[int, ...], examples: int) -> tuple[tuple[int
 
 def _choose_image_scale(pieces: _Pieces) -> tuple[float | None, list[str]]:
     """What to multiply the numbers with, None where they are uint8 as they stand."""
-    least, most, whole, dtype = np.inf, -np.inf, True, np.dtype(np.uint8)
+    found = LevelRange()
     for piece in pieces():
-        dtype = piece.dtype
-        if dtype == np.uint8:
+        if piece.dtype == np.uint8:
             return None, []
-        least, most = np.minimum(least, piece.min()), np.maximum(most, piece.max())
-        whole = whole and (dtype.kind in "biu" or bool((np.floor(piece) == piece).all()))
-    if dtype.kind not in "biuf":
-        raise PredictionsError(f"`images` are not numbers: {SHAPE_HINT}.")
-    if dtype.kind != "b" and whole and least >= 0 and 1 < most <= 255:
-        return None, []
-    if least >= 0 and most <= 1:
-        return 255.0, ["`images` ranged from 0 to 1 and were scaled to 0 to 255."]
-    if least >= 0 and most <= 255:
-        return 1.0, ["`images` were rounded to whole numbers from 0 to 255."]
-    raise PredictionsError(
-        f"`images` range from {least:.3g} to {most:.3g}: give them before they are "
-        "standardised, from 0 to 255 or from 0 to 1, or leave `images` out."
+        if piece.dtype.kind not in "biuf":
+            raise PredictionsError(f"`images` are not numbers: {SHAPE_HINT}.")
+        if piece.dtype.kind == "f" and not np.isfinite(piece).all():
+            raise PredictionsError("`images` hold NaN or infinite numbers: correct these first, or leave `images` out.")
+        found.add(piece)
+    if problem := describe_range_problem(found):
+        raise PredictionsError(f"`images` {problem}, or leave `images` out.")
+    white = found.levels[1]
+    if white == BYTE_LEVELS[1]:
+        return (None, []) if found.whole else (1.0, ["`images` were rounded to whole numbers from 0 to 255."])
+    note = (
+        f"`images` run from {format_level(found.low)} to {format_level(found.high)}: {describe_levels(found.levels)}."
     )
+    return 255 / white, ["`images` ranged from 0 to 1 and were scaled to 0 to 255." if white == 1 else note]

@@ -6,16 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from ensemble.files.image_levels import Levels, describe_levels
 from ensemble.pictures.files import transparency, working_image
 from ensemble.pictures.files.decoding import MAX_FRAMES, DecodedPicture, open_decoded_picture, silence_decoder_warnings
-from ensemble.pictures.files.levels import (
-    STANDARD_LEVELS,
-    Levels,
-    PictureLevels,
-    describe_levels,
-    expand_small_levels,
-    is_deep_image,
-)
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels, expand_small_levels, is_deep_image
 
 # The longest side kept, in pixels. Tiny digits ask for many: a digit of 1/60 of the width of a
 # page that fills an upright photo has 25 of them at 2048 × 1536, and half would be too few. Time

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
+from ensemble.files.image_levels import LevelRange, Levels, scale_levels
 from ensemble.pictures.files import levels
-from ensemble.pictures.files.levels import STANDARD_LEVELS, LevelRange, Levels, PictureLevels
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 from ensemble.pictures.files.transparency import has_transparency
 
 _STRIP_PIXELS = 1_000_000  # pixels
@@ -61,7 +62,7 @@ def _reduce_image(image: Image.Image, factor: int, in_time: Callable[[], None], 
         in_time()
         strip = image.crop((0, top, width, min(top + rows, height)))
         if span:
-            strip = Image.fromarray(levels.scale_levels(np.asarray(strip), span))
+            strip = Image.fromarray(scale_levels(np.asarray(strip), span))
         strip = strip.convert(mode)
         whole.paste(strip.reduce(factor) if factor > 1 else strip, (0, top // factor))
     return whole

@@ -7,14 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.pictures.files.levels import (
-    STANDARD_LEVELS,
-    LevelRange,
-    Levels,
-    PictureLevels,
-    describe_levels,
-    select_image_levels,
-)
+from ensemble.files.image_levels import LevelRange, Levels, describe_levels
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels, select_image_levels
 
 
 def select_levels(numbers: list[float], levels: PictureLevels, kind: type = np.float32) -> Levels | None:

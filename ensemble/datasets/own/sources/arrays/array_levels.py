@@ -11,14 +11,15 @@ from PIL import Image
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.encoded.picture_survey import MAX_CLEAR_PICTURES
-from ensemble.pictures.files.levels import (
+from ensemble.errors import DataError
+from ensemble.files.image_levels import (
     MAX_SMALL_LEVEL,
-    STANDARD_LEVELS,
     LevelRange,
-    PictureLevels,
     describe_levels,
+    describe_range_problem,
     format_level,
 )
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 from ensemble.pictures.files.transparency import GroundScan
 
 KINDS = {"u": "whole", "i": "whole", "b": "whole", "f": "fraction"}
@@ -78,8 +79,9 @@ class ArrayLevelSurvey:
             if kind == "byte" and not found.high:  # nothing but black
                 continue
             listing, (_, white) = format_name_list(names), found.levels
-            scale = array_values.choose_byte_scale(listing, found.low, found.high, whole=found.whole)
-            scales |= dict.fromkeys(names, scale)
+            if problem := describe_range_problem(found):
+                raise DataError(f"{listing} {problem}.")
+            scales |= dict.fromkeys(names, 255 / white)
             notes.append(
                 f"Numbers of {listing} run from {format_level(found.low)} to "
                 f"{format_level(found.high)}: {describe_levels(found.levels)}."

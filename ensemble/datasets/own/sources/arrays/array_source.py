@@ -23,6 +23,7 @@ from ensemble.datasets.own.source import (
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
 from ensemble.errors import DataError
+from ensemble.files.image_levels import scale_to_bytes
 from ensemble.storage.arrays.npy import ArrayHeader
 
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
@@ -109,7 +110,7 @@ class ArraySource:
             for block in self._arrays.iterate_blocks(name):
                 kept = self._labelled_rows[name][first : first + len(block)]
                 first += len(block)
-                for pixels in array_values.scale_to_bytes(block[kept], self._scales.get(name)):
+                for pixels in scale_to_bytes(block[kept], self._scales.get(name)):
                     yield array_values.fit_array_to_format(pixels.reshape(shape), form, self._ground)
 
     def _assign_roles(self, names: list[str]) -> dict[str, dict[str, str]]:

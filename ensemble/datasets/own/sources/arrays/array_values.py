@@ -143,29 +143,6 @@ def update_value_range(block: NDArray[np.generic], low: float, high: float) -> t
     return min(low, least), max(high, most)
 
 
-def choose_byte_scale(name: str, low: float, high: float, *, whole: bool = True) -> float:
-    """What to multiply with for 0 to 255, by `levels.choose_levels`.
-
-    Raises:
-      DataError: the numbers are below 0, or above 16 bits.
-    """
-    if low < 0 or high > levels.MAX_LEVEL:
-        raise DataError(
-            f"{name} has numbers from {low:.3g} to {high:.3g}: give the images as uint8 from 0 to "
-            "255, or as floats from 0 to 1."
-        )
-    return 255 / levels.choose_levels(low, high, whole=whole)[1]
-
-
-def scale_to_bytes(block: NDArray[np.generic], times: float | None) -> Pixels:
-    """Numbers as uint8, by `choose_byte_scale`; None leaves them as they are."""
-    if times is None:
-        return np.asarray(block, np.uint8)
-    if block.dtype.kind in "iu" and times < 1:
-        return levels.scale_levels(block, (0.0, float(round(255 / times))))
-    return np.minimum(np.rint(np.asarray(block, np.float64) * times), 255).astype(np.uint8)
-
-
 def parse_image_layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int, int]:
     """The (N, H, W, channels) that an array of this shape has; DataError where it is no images'."""
     if len(shape) == 3:

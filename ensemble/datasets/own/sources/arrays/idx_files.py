@@ -20,6 +20,7 @@ from ensemble.datasets.own.sources.arrays.array_files import read_exact_bytes
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
 from ensemble.datasets.own.sources.source_folder import list_source_folder
 from ensemble.errors import DataError
+from ensemble.files.image_levels import scale_to_bytes
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
 from ensemble.storage.plain_files import open_plain_file
@@ -82,7 +83,7 @@ class IdxSource:
         """Each picture of a split, unpacked a few at a time."""
         scale = self._scales.get(self._files[split, "images"].name)
         for block in self._iterate_blocks(split):
-            for pixels in array_values.scale_to_bytes(block, scale):
+            for pixels in scale_to_bytes(block, scale):
                 yield array_values.fit_array_to_format(pixels, form, self._ground)
 
     def _iterate_blocks(self, split: str) -> Iterator[Pixels]:

@@ -23,15 +23,10 @@ from PIL import Image
 
 from ensemble.datasets.own.source import DatasetImageFormat, Pixels, Size
 from ensemble.errors import DataError, ImageError
+from ensemble.files.image_levels import scale_levels
 from ensemble.pictures.files import formats, heif, transparency, working_image
 from ensemble.pictures.files.jpeg_header import read_jpeg_header
-from ensemble.pictures.files.levels import (
-    STANDARD_LEVELS,
-    PictureLevels,
-    expand_small_levels,
-    is_deep_image,
-    scale_levels,
-)
+from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels, expand_small_levels, is_deep_image
 from ensemble.storage.plain_files import open_plain_file, read_file_start, read_small_file
 
 # Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.

@@ -14,15 +14,9 @@ from ensemble.datasets.own.source import PictureSurvey
 from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.datasets.own.sources.encoded.parallel_reading import count_pictures_ahead, map_files
 from ensemble.datasets.own.sources.encoded.picture_decoding import PictureFile
+from ensemble.files.image_levels import MAX_LEVEL, MAX_SMALL_LEVEL, LevelRange, describe_levels, format_level
 from ensemble.pictures.files import transparency, working_image
-from ensemble.pictures.files.levels import (
-    MAX_LEVEL,
-    MAX_SMALL_LEVEL,
-    LevelRange,
-    PictureLevels,
-    describe_levels,
-    format_level,
-)
+from ensemble.pictures.files.levels import PictureLevels
 
 MAX_CLEAR_PICTURES = 512  # transparent ones that are looked at, evenly chosen
 _DRAFT_SIDE = 64  # a JPEG's largest number is looked for at this size
