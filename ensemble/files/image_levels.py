@@ -137,8 +137,8 @@ def describe_range_problem(found: LevelRange) -> str:
     share = float((above < _BLACK * white).mean()) if above.size else 0.0
     if share > _MOST_BLACK:
         return (
-            f"{run}, and {100 * share:.0f} % of those above 0 would be nearly black: correct the few that are far larger, or "
-            "give the images from 0 to 255 or from 0 to 1"
+            f"{run}, and {100 * share:.0f} % of those above 0 would be nearly black: correct the few that "
+            "are far larger, or give the images from 0 to 255 or from 0 to 1"
         )
     return ""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ensemble.datasets.own.request import CLASS_PATTERN_OPTION
 from ensemble.datasets.own.source import PictureSource
 from ensemble.datasets.own.sources import source_folder
-from ensemble.datasets.own.sources.arrays import cifar_binary, mat_files, npy_files
+from ensemble.datasets.own.sources.arrays import cifar_binary, hdf5_files, mat_files, npy_files
 from ensemble.datasets.own.sources.arrays.array_source import ArraySource, NamedArrays
 from ensemble.datasets.own.sources.arrays.idx_files import IdxSource, find_idx_files
 from ensemble.datasets.own.sources.arrays.npz_archive import NpzArrays
@@ -116,6 +116,8 @@ def _find_folder_arrays(folder: source_folder.SourceFolder) -> NamedArrays | Non
         return cifar_binary.CifarArrays(folder, version)
     if files := mat_files.find_mat_files(folder):
         return mat_files.MatArrays(files, folder.path)
+    if path := hdf5_files.find_hdf5_file(folder):
+        return hdf5_files.Hdf5Arrays(path)
     if npy_files.has_npy_files(folder):
         return npy_files.NpyFiles(folder)
     return pixel_csv.find_pixel_files(folder)
@@ -131,6 +133,8 @@ def _open_file_arrays(path: Path) -> NamedArrays | None:
     cifar_binary.check_cifar_file(path)
     if name.endswith(".npz"):
         return NpzArrays(path)
+    if name.endswith(hdf5_files.SUFFIXES):
+        return hdf5_files.Hdf5Arrays(path)
     if name.endswith(mat_files.SUFFIX):
         return mat_files.MatArrays({"train": [path]}, path)
     if name.endswith(pixel_csv.SUFFIXES):

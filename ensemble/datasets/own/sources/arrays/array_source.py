@@ -27,7 +27,8 @@ from ensemble.files.image_levels import scale_to_bytes
 from ensemble.storage.arrays.npy import ArrayHeader
 
 IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
-NAMES = {"class_names", "classes", "label_names"}
+NAMES = {"class_names", "classes", "label_names", "list_classes"}
+_FILLER_WORDS = {"set", "data", "dataset"}  # train_set_x
 
 
 class NamedArrays(Protocol):
@@ -203,7 +204,10 @@ def parse_array_role(name: str) -> tuple[str, str]:
     split, rest = "train", list[str]()
     for word in re.split(r"[_\-]", name.lower()):
         split_name = array_values.parse_split_name(word)
-        split, rest = (split_name, rest) if split_name else (split, [*rest, word])
+        if split_name:
+            split = split_name
+        elif word not in _FILLER_WORDS:
+            rest.append(word)
     kind = "_".join(rest)
     roles = {"images": IMAGES, "labels": LABELS, "groups": GROUP_NAMES}
     what = next((role for role, names in roles.items() if kind in names), "")
