@@ -230,16 +230,18 @@ def run_label_apply_command(name: str, arm: str, table: Path | None, new_name: s
     from ensemble.datasets.own.pools import extended_dataset, label_pool, pool_labels
 
     pool = label_pool.find_label_pool(name)
-    labels = pool_labels.list_pool_labels(pool, "" if arm == "all" else arm)
+    labels, notes = pool_labels.list_pool_labels(pool, "" if arm == "all" else arm), list[str]()
     if table:
-        labels = pool_labels.read_pool_table(table, pool, "" if arm == "all" else arm)
+        labels = pool_labels.read_pool_table(table, pool, "" if arm == "all" else arm, notes)
     dataset = datasets.load_dataset(pool.note.dataset)
     new_name = new_name or suggest_version_name(dataset.name)
     with ProgressLine(new_name) as line:
         note = extended_dataset.extend_dataset(dataset, pool, labels, new_name, None if as_json else line.show_fraction)
     if as_json:
-        click.echo(json.dumps({"name": new_name, "arm": arm, **vars(note)}))
+        click.echo(json.dumps({"name": new_name, "arm": arm, "notes": notes, **vars(note)}))
         return
+    for sentence in notes:
+        print_line(sentence, err=True)
     print_line(
         f"{new_name} has been added: {dataset.name} with "
         f"{extended_dataset.describe_added_labels(len(labels))} of {pool.name}. Train with "

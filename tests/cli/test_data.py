@@ -29,6 +29,9 @@ def test_a_dataset_is_added_listed_and_removed(source: str) -> None:
     report = json.loads(added.stdout)
     assert (report["note"]["train_size"], report["note"]["test_size"]) == (30, 10)
     assert report["counts"]["test"] == [1] * 10
+    assert report["notes"] == report["note"]["said"]
+    refused = call("data", "add", "marks", source, "--json")
+    assert "already exists" in json.loads(refused.stdout)["error"]
     rows = [json.loads(line) for line in call("data", "list", "--json").stdout.splitlines()]
     assert [row["name"] for row in rows][-1] == "marks"
     assert (rows[-1]["noun"], rows[-1]["own"], rows[-1]["prepared"]) == ("mark", True, True)

@@ -80,4 +80,4 @@ def describe_dataset_anomalies(
 
 def serialize_preparation_report(report: PreparationReport) -> dict[str, Any]:
     """A report as one JSON object."""
-    return {**vars(report), "note": vars(report.note)}
+    return {**vars(report), "note": vars(report.note), "notes": report.note.said}

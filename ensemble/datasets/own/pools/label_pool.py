@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,7 @@ from ensemble.storage.records.field_checks import Count, parse_dataclass
 
 FORMAT = 1
 NOTE_FILE, _NAMES_FILE, IMAGES_FILE = "pool.json", "names.json", "images.npy"
+_COPIES_FILE = "copies.json"
 MAX_NOTE_BYTES, _MAX_NAMES_BYTES = 2**20, 2**28
 _MOST_IMAGES = 1_000_000
 _MAX_PICTURE_BYTES = 2**26  # of a photograph in which a digit is looked for
@@ -92,6 +94,20 @@ class _PoolNote:
     source: str
     added: float = 0.0
     said: list[str] = field(default_factory=list)
+
+
+class PoolCopy(NamedTuple):
+    """A picture that was left out of a pool as a copy.
+
+    Attributes:
+      name: of its file.
+      number: of the image that it copies; None for an image of the dataset.
+      place: among all pictures that could be read, from 0.
+    """
+
+    name: str
+    number: int | None
+    place: int
 
 
 @dataclass(frozen=True)
@@ -135,6 +151,23 @@ class LabelPool:
         if not isinstance(names, list) or len(names) != self.note.images:
             raise DataError(self._describe_damage("images' names"))
         return tuple(map(str, names))
+
+    def read_copies(self) -> list[PoolCopy]:
+        """The pictures that were left out as copies, in their order. Pools of earlier versions do not know them.
+
+        Raises:
+          DataError: the file is damaged.
+        """
+        path = self.folder / _COPIES_FILE
+        if not path.exists():
+            return []
+        try:
+            found = [PoolCopy(*each) for each in parse_json(read_limited_bytes(path, _MAX_NAMES_BYTES))]
+            if all(copy.number is None or 0 <= copy.number < self.note.images for copy in found):
+                return found
+        except (OSError, ValueError, TypeError) as error:
+            raise DataError(self._describe_damage("list of copies")) from error
+        raise DataError(self._describe_damage("list of copies"))
 
     def _describe_damage(self, what: str) -> str:
         return (
@@ -320,6 +353,7 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
         for number in range(len(images))
     }
     names, left_out = list[str](), {"training": 0, "test": 0, "pool": 0}
+    places, copies = dict[str, int](), list[PoolCopy]()
     unreadable, unreadable_count = list[str](), 0
     with RowWriter(folder / IMAGES_FILE, "uint8", dataset.image_shape) as writer:
         for name, image in _iterate_source(folder, source, entry, progress):
@@ -331,8 +365,11 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
             checksum = checksum_image(image[np.newaxis], 0)
             if there := known.get(checksum):
                 left_out[there] += 1
+                place = len(names) + len(copies)
+                copies.append(PoolCopy(sanitize_text(name)[:MAX_NAME_LETTERS], places.get(checksum), place))
                 continue
             known[checksum] = "pool"
+            places[checksum] = len(names)
             writer.append(image[np.newaxis])
             names.append(sanitize_text(name)[:MAX_NAME_LETTERS])
         said = _describe_left_out(left_out, unreadable, unreadable_count, dataset.name)
@@ -343,6 +380,7 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
             )
         digest = writer.finish()
     (folder / _NAMES_FILE).write_text(json.dumps(names), "utf-8")
+    (folder / _COPIES_FILE).write_text(json.dumps(copies), "utf-8")
     classes = json.dumps([digest, dataset.class_names])
     note = _PoolNote(
         format=FORMAT,

@@ -5,7 +5,7 @@ again has its labels back.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from ensemble.datasets.decisions.decision_log import DecisionLog, decisions_folder
@@ -15,7 +15,10 @@ from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, NO_ARM, RANDOM_ARM
 from ensemble.datasets.own.pools.pool_batches import find_pool_arms
 from ensemble.datasets.own.request import sanitize_text
+from ensemble.datasets.own.source import format_name_list
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
+from ensemble.files.picture_names import PictureNames
 from ensemble.files.table import read_table_file
 from ensemble.storage import csv_format
 
@@ -120,35 +123,47 @@ def format_pool_csv(pool: LabelPool) -> str:
     return csv_format.format_csv([COLUMNS, *rows])
 
 
-def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
+def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[str] | None = None) -> Labels:
     """The labels in a table; rows without a label are passed over.
 
     A column `label` names the class, and `number`, `name` or `image` the image: its number from 0, its file, or its
-    checksum or file.
+    checksum or file. A row of a picture that the pool left out as a copy is of the image that it copies.
 
     Args:
       path: of a CSV file.
       pool: which.
       arm: "chosen" or "random" for the images of one arm; "" for all.
+      notes: what was made of rows of copies is added to it.
 
     Raises:
       DataError: it cannot be read, or rows do not fit the pool: each is told with its line.
     """
-    labels, problems, rows = Labels(), list[str](), dict[int, str]()
+    labels, problems, rows = Labels(), list[str](), dict[int, tuple[str, bool]]()
     classes = pool.note.class_names
     finder = _ImageFinder(pool)
-    for row, cells in _iterate_rows(path):
+    joined, known = list[str](), list[str]()
+    cells_of = list(_iterate_rows(path))
+    said = finder.read_numbers_of_files([cells for _, cells in cells_of])
+    missing = find_missing_labels((cells.get("label", "") for _, cells in cells_of), classes)
+    for row, cells in cells_of:
         try:
-            if not cells.get("label") or cells.get("decision", "label") not in ("label", ""):
+            if cells.get("label", "") in missing or cells.get("decision", "label") not in ("label", ""):
                 continue
-            number = finder.find_number(cells)
+            number, copy = finder.find_number(cells)
             label = find_class_by_name(cells["label"], classes)
             if label is None:
                 raise DataError(
                     f"label “{_shorten(cells['label'])}” is none of the classes {_shorten(', '.join(classes))}"
                 )
-            if (first := rows.setdefault(number, row)) != row:
-                raise DataError(f"image {number} stands in {first} too")
+            if number is None:
+                known.append(copy)
+                continue
+            first, is_copy = rows.setdefault(number, (row, bool(copy)))
+            if first != row and not ((copy or is_copy) and labels[number] == label):
+                why = f", of which {_shorten(copy)} is a copy," if copy else ""
+                raise DataError(f"image {number}{why} stands in {first} too")
+            if copy:
+                joined.append(copy)
         except DataError as error:
             problems.append(f"{row}: {error}")
             continue
@@ -161,6 +176,12 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM) -> Labels:
             f"{count} not fit the pool {pool.name}, and nothing was changed: {listing}. Mend or "
             "delete these rows, then try again."
         )
+    if joined:
+        said.append(f"Rows of copies are of the images that they copy: {format_name_list(joined)}.")
+    if known:
+        said.append(f"Rows of images that {pool.note.dataset} has already were not used: {format_name_list(known)}.")
+    if notes is not None:
+        notes += said
     return _select_arm_labels(pool, labels, arm)
 
 
@@ -181,24 +202,47 @@ class _ImageFinder:
 
     def __init__(self, pool: LabelPool) -> None:
         self._count = len(pool.images)
-        self._places = {checksum_image(pool.images, number): [number] for number in range(self._count)}
-        for number, path in enumerate(pool.read_image_names()):
-            for name in {path, Path(path).name}:
-                self._places.setdefault(name, []).append(number)
+        self._checksums = {checksum_image(pool.images, number): number for number in range(self._count)}
+        self._copies = pool.read_copies()
+        self._paths = [*pool.read_image_names(), *(copy.name for copy in self._copies)]
+        self._names = PictureNames(self._paths)
+        self._counts_files = False
 
-    def find_number(self, cells: Mapping[str, str]) -> int:
-        """The number of a row's image, from 0; DataError if it is not in the pool."""
+    def read_numbers_of_files(self, cells: Collection[Mapping[str, str]]) -> list[str]:
+        """Learn whether numbers count the files, copies included; return what is to be said of it."""
+        total = self._count + len(self._copies)
+        numbers = sorted(number for each in cells if (number := parse_whole_number(each.get("number", ""))) is not None)
+        named = any(each.get("image") or each.get("name") for each in cells)
+        self._counts_files = bool(self._copies) and not named and numbers == list(range(total))
+        if not self._counts_files:
+            return []
+        return [f"Numbers go up to {total - 1}: they were read as those of all {total} files, copies included."]
+
+    def find_number(self, cells: Mapping[str, str]) -> tuple[int | None, str]:
+        """The number of a row's image, from 0, and the picture's name if it was left out as a copy of that image.
+
+        The number is None for a copy of an image of the dataset.
+
+        Raises:
+          DataError: it is not in the pool.
+        """
         if name := cells.get("image") or cells.get("name", ""):
-            found = self._places.get(name.replace("\\", "/").removeprefix("./"), [])
-            if not found:
+            if name in self._checksums:
+                return self._checksums[name], ""
+            place = self._names.find_picture(name)
+            if place is None:
                 raise DataError(f"no image has the file name or checksum {_shorten(name)}: it is of another pool")
-            if len(found) > 1:
-                raise DataError(f"{len(found)} images are called {_shorten(name)}: give their folders too")
-            return found[0]
+            copy = self._copies[place - self._count] if place >= self._count else None
+            return (copy.number, copy.name) if copy else (place, "")
         number = parse_whole_number(cells.get("number", ""))
+        if self._counts_files and number is not None:
+            if copy := next((copy for copy in self._copies if copy.place == number), None):
+                return copy.number, copy.name
+            return number - sum(copy.place < number for copy in self._copies), ""
         if number is None or not 0 <= number < self._count:
-            raise DataError(f"number “{_shorten(cells.get('number', ''))}” is none of 0 to {self._count - 1}")
-        return number
+            hint = " (copies were left out and have no number: give file names)" if self._copies else ""
+            raise DataError(f"number “{_shorten(cells.get('number', ''))}” is none of 0 to {self._count - 1}{hint}")
+        return number, ""
 
 
 def _shorten(text: str) -> str:

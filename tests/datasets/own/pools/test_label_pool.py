@@ -279,3 +279,46 @@ def test_every_fiftieth_picture_is_reported(leaves: Dataset, tmp_path: Path) -> 
             "Reading pictures, 50 of 120",
             "Reading pictures, 100 of 120",
         ]
+
+
+@pytest.mark.parametrize("column", ["image", "name"])
+def test_rows_of_copies_are_of_what_they_copy_or_are_reported(pool: LabelPool, tmp_path: Path, column: str) -> None:
+    table = tmp_path / "labels.csv"
+    rows = [
+        "03.png,leaf a",
+        "old/copy.png,leaf a",
+        "4,leaf b",
+        "copy.png,leaf a",
+        "old/learnt.png,leaf a",
+        "05.png,NaN",
+    ]
+    table.write_text("\n".join([f"{column},label", *rows]))
+    notes = list[str]()
+    assert pool_labels.read_pool_table(table, pool, notes=notes) == {3: 0, 4: 1}
+    assert notes == [
+        "Rows of copies are of the images that they copy: old/copy.png, old/copy.png.",
+        "Rows of images that leaves has already were not used: old/learnt.png.",
+    ]
+    table.write_text(f"{column},label\n03.png,leaf a\nold/copy.png,leaf b\n")
+    assert "image 3, of which old/copy.png is a copy, stands in line 2 too" in refuse(
+        "apply", "attic", "--table", table
+    )
+
+
+def test_numbers_of_all_files_are_those_with_the_copies(pool: LabelPool, tmp_path: Path) -> None:
+    """Who counts the files counts copies too: 30 new ones, then the copy and the two that leaves has."""
+    table = tmp_path / "labels.csv"
+    table.write_text("\n".join(["number,label", *(f"{n},leaf {'ab'[n in (3, 30)]}" for n in range(33))]))
+    notes = list[str]()
+    labels = pool_labels.read_pool_table(table, pool, notes=notes)
+    assert labels == {n: int(n == 3) for n in range(30)}
+    assert "Numbers go up to 32: they were read as those of all 33 files, copies included." in notes
+    table.write_text("\n".join(["number,label", *(f"{n},leaf a" for n in range(31))]))
+    assert "number “30” is none of 0 to 29 (copies were left out" in refuse("apply", "attic", "--table", table)
+
+
+def test_a_pool_of_an_earlier_version_knows_no_copies(pool: LabelPool, tmp_path: Path) -> None:
+    (pool.folder / "copies.json").unlink()
+    table = tmp_path / "labels.csv"
+    table.write_text("image,label\n03.png,leaf a\n")
+    assert pool_labels.read_pool_table(table, pool) == {3: 0}
