@@ -79,6 +79,17 @@ def test_an_image_without_a_label_is_left_out_and_reported(
 
 
 @pytest.mark.parametrize(
+    ("folder", "is_class"), [("unknown", False), ("-1", False), ("NaN", False), ("unknowns", True)]
+)
+def test_a_folder_that_means_no_label_is_left_out(
+    draw: Callable[..., Path], add: Callable[..., Any], folder: str, is_class: bool
+) -> None:
+    note = add(draw({"cat": 5, "dog": 5, folder: 5})).note
+    assert note.class_names == ["cat", "dog", *([folder] if is_class else [])]
+    assert (f"{folder} means no label: 5 pictures of it are left out." in " ".join(note.said)) != is_class
+
+
+@pytest.mark.parametrize(
     ("labels", "names", "missing"),
     [
         ([-1, 1], (), []),

@@ -96,7 +96,7 @@ class _PoolNote:
     said: list[str] = field(default_factory=list)
 
 
-class PoolCopy(NamedTuple):
+class _PoolCopy(NamedTuple):
     """A picture that was left out of a pool as a copy.
 
     Attributes:
@@ -152,7 +152,7 @@ class LabelPool:
             raise DataError(self._describe_damage("images' names"))
         return tuple(map(str, names))
 
-    def read_copies(self) -> list[PoolCopy]:
+    def read_copies(self) -> list[_PoolCopy]:
         """The pictures that were left out as copies, in their order. Pools of earlier versions do not know them.
 
         Raises:
@@ -162,7 +162,7 @@ class LabelPool:
         if not path.exists():
             return []
         try:
-            found = [PoolCopy(*each) for each in parse_json(read_limited_bytes(path, _MAX_NAMES_BYTES))]
+            found = [_PoolCopy(*each) for each in parse_json(read_limited_bytes(path, _MAX_NAMES_BYTES))]
             if all(copy.number is None or 0 <= copy.number < self.note.images for copy in found):
                 return found
         except (OSError, ValueError, TypeError) as error:
@@ -353,7 +353,7 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
         for number in range(len(images))
     }
     names, left_out = list[str](), {"training": 0, "test": 0, "pool": 0}
-    places, copies = dict[str, int](), list[PoolCopy]()
+    places, copies = dict[str, int](), list[_PoolCopy]()
     unreadable, unreadable_count = list[str](), 0
     with RowWriter(folder / IMAGES_FILE, "uint8", dataset.image_shape) as writer:
         for name, image in _iterate_source(folder, source, entry, progress):
@@ -366,7 +366,7 @@ def _write_pool(folder: Path, source: Path, dataset: Dataset, progress: Progress
             if there := known.get(checksum):
                 left_out[there] += 1
                 place = len(names) + len(copies)
-                copies.append(PoolCopy(sanitize_text(name)[:MAX_NAME_LETTERS], places.get(checksum), place))
+                copies.append(_PoolCopy(sanitize_text(name)[:MAX_NAME_LETTERS], places.get(checksum), place))
                 continue
             known[checksum] = "pool"
             places[checksum] = len(names)

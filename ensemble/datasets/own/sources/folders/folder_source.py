@@ -28,6 +28,7 @@ from ensemble.datasets.own.sources.folders.layout_reading import ClassFiles
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 from ensemble.datasets.own.sources.foreign_files import describe_foreign_files
 from ensemble.errors import DataError
+from ensemble.files.labels import find_missing_labels
 
 
 class FolderSource(EncodedPictures[Path]):
@@ -58,6 +59,7 @@ class FolderSource(EncodedPictures[Path]):
         )
         split_lists.follow_split_lists(self._walk, layout)
         layout.notes += left_out or companions.ask_about_companions(self._walk, layout.splits, masks)
+        layout.notes += _leave_out_unlabelled(layout.splits)
         splits, empty = self._check_splits(layout.splits, layout.top)
         names = sort_class_names(name for files in splits.values() for name in files)
         self.class_names = format_class_names(names)
@@ -122,3 +124,15 @@ class FolderSource(EncodedPictures[Path]):
             )
         kept = {split: {name: paths for name, paths in files.items() if paths} for split, files in splits.items()}
         return kept, sorted(every - full)
+
+
+def _leave_out_unlabelled(splits: dict[str, ClassFiles]) -> list[str]:
+    """Take the pictures of classes that mean "no label" out, such as a folder unknown; return what is to be said."""
+    missing = find_missing_labels(name for files in splits.values() for name in files)
+    count = sum(len(files.pop(name, ())) for files in splits.values() for name in missing)
+    if not count:
+        return []
+    are = "picture of it is" if count == 1 else "pictures of it are"
+    return [
+        f"{format_name_list(sorted(missing))} means no label: {count:,} {are} left out. Rename it if it is a class."
+    ]
