@@ -32,7 +32,7 @@ class _RowError(Exception):
 
 
 class _ArrowFile:
-    """A file of Arrow's own form, as save_to_disk of the library datasets writes it; its batches are as row groups of Parquet.
+    """A file of Arrow's own form, as Hugging Face's save_to_disk writes it; its batches are as row groups of Parquet.
 
     Args:
       path: of the file.
