@@ -288,7 +288,7 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
       TableError: it is no table of text.
     """
     start = _read_start(file)
-    check_table_kind(start)
+    _check_table_kind(start)
     encoding = detect_text_encoding(start, lambda: is_utf8_text(_iterate_pieces(file)))
     notes = list(filter(None, [describe_text_encoding(encoding, name)]))
     text = codecs.getincrementaldecoder(encoding)("ignore").decode(start)
@@ -328,7 +328,7 @@ def find_csv_layout(file: BoundedReader, name: str = "The table") -> CsvLayout:
     )
 
 
-def check_table_kind(start: bytes) -> None:
+def _check_table_kind(start: bytes) -> None:
     """Refuse a file that begins as one of another kind does, which the TableError names with what to do."""
     if not start:
         raise TableError("it is empty: save it again.")
