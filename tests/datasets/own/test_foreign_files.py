@@ -96,9 +96,9 @@ def test_a_table_of_features_is_no_table_of_pixels(
     if is_image:
         assert source_lookup.open_picture_source(str(tmp_path / "wine.csv")).class_names == ("0", "1")
         return
-    with pytest.raises(DataError, match=r"may be features.*train --task classification.*pixel0"):
+    with pytest.raises(DataError, match=r"may be features.*pixel0.*train --task regression"):
         source_lookup.open_picture_source(str(tmp_path / "wine.csv"))
-    with pytest.raises(DataError, match=r"may be features.*train --task classification.*pixel0"):
+    with pytest.raises(DataError, match=r"may be features.*pixel0.*train --task regression"):
         source_lookup.open_picture_source(str(tmp_path))
 
 

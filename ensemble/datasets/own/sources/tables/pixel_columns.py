@@ -127,9 +127,9 @@ def check_features(columns: PixelColumns, rows: Sequence[Sequence[str]], name: s
     ):
         return
     raise DataError(
-        f"{name} has {count:,} columns of numbers that may be features, or pixels of images. For features: "
-        f"`ensemble train --task classification --table {name} --target LABEL`. For pixels, name the columns pixel0, "
-        "pixel1 and so on."
+        f"{name} has {count:,} columns of numbers that may be features, or pixels of images. If they are pixels, name "
+        "the columns pixel0, pixel1 and so on. From features a column of numbers can be predicted: `ensemble train "
+        f"--task regression --table {name} --target COLUMN`; classes are learned from images only."
     )
 
 
