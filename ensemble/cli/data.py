@@ -172,9 +172,9 @@ def run_data_relabel_command(name: str, table: Path, new_name: str, as_json: boo
     with ProgressLine(new_name) as line:
         note = relabeling.relabel_dataset(dataset, changes, new_name, None if as_json else line.show_fraction)
     if as_json:
-        click.echo(json.dumps({"name": new_name, "unchanged": changes.unchanged, **vars(note)}))
+        click.echo(json.dumps({"name": new_name, "unchanged": changes.unchanged, **vars(note), "notes": changes.notes}))
         return
-    for sentence in note.said:
+    for sentence in (*changes.notes, *note.said):
         print_line(sentence, err=True)
     added = f"{new_name} has been added: {name} with {relabeling.describe_changes(changes)}."
     if not note.training_changed:

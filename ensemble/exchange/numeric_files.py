@@ -28,14 +28,7 @@ from ensemble.exchange.files.npz_archive import open_prediction_archive as open_
 from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, look_like_probabilities
 from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
-from ensemble.files.columns import (
-    ROW_NUMBERS,
-    NumberColumns,
-    find_role,
-    fold_name,
-    is_ensemble_name,
-    parse_number_columns,
-)
+from ensemble.files.columns import NumberColumns, find_role, is_ensemble_name, list_unused_notes, parse_number_columns
 from ensemble.files.table import (
     CsvLayout,
     Table,
@@ -68,7 +61,6 @@ _TO_VARIANCE: dict[str, Callable[[Doubles], Doubles]] = {
     "log variance": np.exp,
     "log std": lambda values: np.exp(2 * values),
 }
-_MOST_LISTED = 8
 _NO_ROWS = "it has no rows: give one for each example."
 _COLUMNS_HINT = (
     "name the columns member, example, mean, std (or variance) and target, or mean_A, std_A … "
@@ -370,7 +362,8 @@ def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
         read = build_numeric_predictions(
             archive.load_array(mean), spread, targets, is_variance=True, member_names=member_names, notes=notes
         )
-    read = _add_unused_note(read, [name for name in names if name not in used], "array")
+    unused = list_unused_notes([name for name in names if name not in used], "array")
+    read = replace(read, notes=(*read.notes, *unused))
     if name := keys.get("group"):
         read = add_groups(read, archive.load_array(name), f"`{name:.40}`")
     return read
@@ -394,16 +387,6 @@ def _combine_spreads(values: Mapping[str, Doubles], columns: Mapping[str, str]) 
         if variance.shape != other.shape or not np.allclose(variance, other, rtol=_SAME_SPREAD, atol=0.0):
             raise PredictionsError(f"“{first:.60}” and “{name:.60}” contradict each other: keep one of them.")
     return variance
-
-
-def _add_unused_note(read: NumericPredictions, names: Sequence[str], what: str) -> NumericPredictions:
-    shown = [name for name in names if fold_name(name) not in ROW_NUMBERS]
-    if not shown:
-        return read
-    listing = ", ".join(f"“{name:.40}”" for name in shown[:_MOST_LISTED])
-    more = f" and {len(shown) - _MOST_LISTED} more" if len(shown) > _MOST_LISTED else ""
-    note = f"{what.capitalize()}s that were not used: {listing}{more}."
-    return replace(read, notes=(*read.notes, note))
 
 
 def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
@@ -479,11 +462,13 @@ def _parse_table(table: Table) -> NumericPredictions:
         *(columns.keys[key] for key in ("member", "group") if key in columns.keys),
     }
     used |= {columns.keys[key] for key in ("example", "weak example") if key in columns.keys and examples}
-    read = _add_unused_note(read, [name for name in table.names if name not in used], "column")
+    more = list_unused_notes([name for name in table.names if name not in used])
     if columns.bounds and not columns.quantiles:
         listing = " and ".join(f"“{name:.40}”" for name in columns.bounds[:2])
-        note = f"The level of the bounds {listing} is not known: call them q0.05 and q0.95 if they are such quantiles."
-        read = replace(read, notes=(*read.notes, note))
+        more.append(
+            f"The level of the bounds {listing} is not known: call them q0.05 and q0.95 if they are such quantiles."
+        )
+    read = replace(read, notes=(*read.notes, *more))
     if not (group := columns.keys.get("group")):
         return read
     return add_groups(read, np.asarray(_read_texts(table, group))[rows[0]], f"`{group:.40}`")

@@ -84,6 +84,7 @@ _BOUND = re.compile(r"(.*[_ ])?(lower|upper|lo|hi|low|high|lb|ub|bound)([_ ].*)?
 _LEVEL = re.compile(r"(?:(?:q|quantile)[_ ]?)?(0?\.\d{1,6})")
 _PERCENT = re.compile(r"(?:q|p|quantile|percentile)[_ ]?(\d{2})")
 _SAMPLE = re.compile(r"(?:sample|draw)[_ ]?(\d+)")
+_MOST_LISTED = 8
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,29 @@ def is_statistic_name(name: str) -> bool:
 def is_ensemble_name(member: str) -> bool:
     """Whether a member is called as the ensemble itself."""
     return fold_name(member) in _ENSEMBLE_NAMES
+
+
+def list_unused_notes(
+    names: Sequence[str] | Mapping[str, str], what: str = "column", file: str = ""
+) -> list[str]:
+    """Name the columns or arrays of a file that were not used, in one sentence; in none if all were.
+
+    Args:
+      names: in their order, or each with the reason.
+      what: "column" or "array".
+      file: its name, where several are read.
+    """
+    reasons = names if isinstance(names, Mapping) else {}
+    each = [
+        f"“{name:.40}”" + (f" ({reasons[name]})" if name in reasons else "")
+        for name in names
+        if name in reasons or fold_name(name) not in ROW_NUMBERS
+    ]
+    if not each:
+        return []
+    more = f" and {len(each) - _MOST_LISTED:,} more" if len(each) > _MOST_LISTED else ""
+    of_file = f" of {file:.80}" if file else ""
+    return [f"{what.capitalize()}s{of_file} that were not used: {', '.join(each[:_MOST_LISTED])}{more}."]
 
 
 def parse_number_columns(names: Sequence[str]) -> NumberColumns:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable, format_column_names
 
 _MOST_CATEGORIES = 50
@@ -32,7 +33,7 @@ class ColumnChoice:
       target: the column that is predicted.
       numbers: columns that are numbers, by name.
       categories: columns of which each value becomes a column of its own.
-      left_out: other columns, each with the reason, to stand behind a colon.
+      left_out: other columns, each with the reason.
     """
 
     target: str
@@ -91,10 +92,7 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     if choice.categories:
         each = [f"{name} ({len(_list_category_values(table.find_column(name)))} values)" for name in choice.categories]
         notes.append(f"As categories, a column for each value: {format_column_names(each)}.")
-    if choice.left_out:
-        each = [f"{name or '(no name)'} ({reason})" for name, reason in choice.left_out]
-        notes.append(f"Left out: {format_column_names(each)}.")
-    return notes
+    return [*notes, *list_unused_notes(dict(choice.left_out))]
 
 
 def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: bool) -> list[str]:

@@ -114,13 +114,13 @@ def test_names_that_people_use_stand_for_ours_and_it_is_said(tmp_path: Path) -> 
         "`probs` was read as `probabilities`.",
         "`y_true` was read as `labels`.",
         "`classes` was read as `class_names`.",
-        "Arrays that were ignored: `more`.",
+        "Arrays that were not used: “more”.",
     }
 
 
 def test_objects_that_nobody_asked_for_are_not_read(tmp_path: Path) -> None:
     found = taken(tmp_path, probabilities=PROBABILITIES, config=np.array([{}], object))
-    assert found.notes == ("Arrays that were ignored: `config`.",)
+    assert found.notes == ("Arrays that were not used: “config”.",)
 
 
 def test_several_files_are_members_in_their_order(tmp_path: Path) -> None:

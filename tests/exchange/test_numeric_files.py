@@ -333,7 +333,7 @@ def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept
     keys = {"member": np.repeat([1, 2], 20), "example": np.tile(np.arange(20), 2)}
     labels = {"label": np.tile(CLASS_NUMBERS, 2), "mean": np.arange(40)}
     write_table(path, {**keys, **labels, **rows})
-    with pytest.warns(UserWarning, match="Columns that were ignored: “mean”"):
+    with pytest.warns(UserWarning, match="Columns that were not used: “mean”"):
         found = ensemble.Predictions.from_files(path)
     assert not any("kept next to" in note for note in found.notes)
 

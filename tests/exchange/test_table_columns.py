@@ -203,7 +203,7 @@ def test_names_order_and_further_columns_of_examples_are_kept(tmp_path: Path, ki
     assert found.details.columns["sex"] == tuple(np.where(order % 2, "f", "m"))
     assert found.details.columns["age"] == tuple(str(20 + n) for n in order)
     assert set(found.details.columns) == {"age", "sex"}
-    assert any("ignored: “seconds”" in note for note in found.notes)
+    assert any("not used: “seconds”" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("column", ["filename", "image", "path", "name"])

@@ -89,10 +89,10 @@ def test_what_says_nothing_is_left_out_with_its_reason() -> None:
         leave_out=["agent"],
         as_categories=["ZIP"],
     )
-    note = next(note for note in table.notes if note.startswith("Left out"))
+    note = next(note for note in table.notes if note.startswith("Columns that were not used"))
     assert note == (
-        "Left out: id (names the rows), sold (dates), remark (text that differs from row to row), "
-        "country (the same in every row), agent (as was asked), line (numbers the rows)."
+        "Columns that were not used: “id” (names the rows), “sold” (dates), “remark” (text that differs from row to "
+        "row), “country” (the same in every row), “agent” (as was asked), “line” (numbers the rows)."
     )
     assert [number["name"] for number in table.encoding.numbers] == ["area"]
     assert table.encoding.categories[1]["values"] == ["1000", "1100", "1200"]

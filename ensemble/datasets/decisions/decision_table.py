@@ -25,8 +25,10 @@ from ensemble.datasets.decisions.label_decision import (
 )
 from ensemble.datasets.label_meanings import find_class_by_name, parse_whole_number
 from ensemble.datasets.own.request import sanitize_text
+from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
 from ensemble.errors import DataError
-from ensemble.files.table import read_table_file
+from ensemble.files.columns import list_unused_notes
+from ensemble.files.table import Table, read_table_file
 from ensemble.storage import csv_format
 
 COLUMNS = ("split", "number", "image", "label", "decision", "new_label", "decided", "run", "person")
@@ -46,12 +48,14 @@ class LabelChanges:
       removed: the numbers of the images that are taken out.
       unchanged: how many rows change nothing: labels that are kept, or cannot be told.
       runs: whose members were asked, each once, the last one last.
+      notes: what was assumed of the table, and the columns of it that were not used, in sentences.
     """
 
     new_labels: dict[str, dict[int, int]] = field(default_factory=lambda: {split: {} for split in SPLITS})
     removed: dict[str, set[int]] = field(default_factory=lambda: {split: set() for split in SPLITS})
     unchanged: int = 0
     runs: dict[str, None] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def add_decision(self, split: str, number: int, decision: str, label: int, new_label: int) -> None:
         """Add what one decision changes: one of `DECISIONS` about an image with this label."""
@@ -133,7 +137,10 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     """
     changes, problems, places = LabelChanges(), list[str](), dict[tuple[str, int], str]()
     finder = _ImageFinder(dataset)
-    for place, cells in _iterate_table_rows(path):
+    table = read_table_file(path)
+    unused = [name for name in table.names if normalize_column_name(name) not in COLUMNS]
+    changes.notes += [*table.notes, *list_unused_notes(unused)]
+    for place, cells in _iterate_table_rows(table, path.name):
         try:
             split, number, decision, new_label = _read_row(cells, finder)
             if (first := places.setdefault((split, number), place)) != place:
@@ -154,14 +161,13 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     return changes
 
 
-def _iterate_table_rows(path: Path) -> Iterator[tuple[str, Cells]]:
-    table = read_table_file(path)
-    folded = {name: name.lower().replace(" ", "_") for name in table.names}
+def _iterate_table_rows(table: Table, file: str) -> Iterator[tuple[str, Cells]]:
+    folded = {name: normalize_column_name(name) for name in table.names}
     missing = [name for name in ("decision", "label") if name not in folded.values()]
     if missing or not {"number", "image"} & set(folded.values()):
         wanted = ", ".join(missing) or "number or image"
         raise DataError(
-            f"{path.name} has no column {wanted}: its first line has to name split, number, image, "
+            f"{file} has no column {wanted}: its first line has to name split, number, image, "
             "label, decision and new_label, as the file that `ensemble data decisions` writes."
         )
     for place, cells in table.iterate_rows():

@@ -14,6 +14,7 @@ from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EXAMPLES, MOST_SI
 from ensemble.exchange.checks.names import MOST_BYTES, MOST_LETTERS, parse_name_array, parse_noun, parse_split_label
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.npz_archive import NpzArchive
+from ensemble.files.columns import list_unused_notes
 from ensemble.storage.arrays.npy import BFLOAT16
 
 # The name that is documented, and others that stand for nothing else.
@@ -58,9 +59,7 @@ def read_npz_predictions(archive: NpzArchive) -> FilePredictions:
     aside = set(archive.array_names) - {*array_names.values(), *columns.values()}
     if "probabilities" in array_names and "logits" in array_names:
         aside.add(array_names["logits"])
-    if aside:
-        listing = ", ".join(f"`{name:.40}`" for name in sorted(aside)[:5])
-        notes.append(f"Arrays that were ignored: {listing}.")
+    notes += list_unused_notes(sorted(aside), "array")
     header = archive.array_header(array_names[kind])
     if header.dtype.kind == "U":
         raise PredictionsError(f"`{kind}` holds text: save it as numbers, .astype('float32').")

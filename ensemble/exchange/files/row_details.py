@@ -8,7 +8,7 @@ from ensemble.datasets.example_details import ExampleDetails, clean_details
 from ensemble.exchange.checks.limits import MOST_EXAMPLES
 from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_texts
-from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS
+from ensemble.files.columns import ROLE_NAMES
 
 
 def collect_details(
@@ -26,7 +26,7 @@ def collect_details(
       examples: N.
     """
     kept = dict[str, tuple[str, ...]]()
-    ignored = [column for column in columns.ignored if column.strip().lower() not in ROW_NUMBERS]
+    ignored = list(columns.ignored)
     for column in (*columns.attributes, *columns.member_parts):
         if column in rows.used:
             continue

@@ -21,7 +21,7 @@ from ensemble.exchange.files.columns import TableColumns
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.row_details import collect_details
 from ensemble.exchange.files.row_keys import Codes, RowKeys, Texts, encode_key_column
-from ensemble.files.columns import is_ensemble_name, is_statistic_name
+from ensemble.files.columns import is_ensemble_name, is_statistic_name, list_unused_notes
 from ensemble.storage.arrays.array_digest import CHUNK_BYTES
 
 
@@ -66,10 +66,7 @@ def arrange_table_rows(columns: TableColumns, values: NDArray[Any], texts: Texts
     if beside := [name for name in columns.attributes if name in kept and is_statistic_name(name)]:
         listing = ", ".join(f"“{name:.40}”" for name in beside[:5])
         notes.append(f"Columns that are not classes, kept next to the examples: {listing}.")
-    if ignored:
-        listing = ", ".join(f"“{column_name:.40}”" for column_name in ignored[:5])
-        more_text = "" if len(ignored) <= 5 else f" and {len(ignored) - 5} more"
-        notes.append(f"Columns that were ignored: {listing}{more_text}.")
+    notes += list_unused_notes(ignored)
     predictions = FilePredictions(
         kind=columns.kind,
         shape=(*shape, len(columns.class_columns)),

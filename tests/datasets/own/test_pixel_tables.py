@@ -58,7 +58,7 @@ def test_the_label_is_found_by_its_name_wherever_it_stands(tmp_path, add):
     frame.to_csv(tmp_path / "a.csv", quoting=csv.QUOTE_ALL, encoding="cp1252", index=False)
     report = add(tmp_path / "a.csv")
     check_pets(labels=frame["Class"], class_names=("elm", "oak", "Ölbaum"))
-    assert report.note.said[0] == "Columns that are not used: id."
+    assert report.note.said[0] == "Columns that were not used: “id”."
 
 
 @pytest.mark.parametrize("last", [False, True])

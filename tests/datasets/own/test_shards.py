@@ -263,7 +263,7 @@ def test_a_column_of_splits_in_parquet_is_followed_or_named(
     source = source_lookup.open_picture_source(str(tmp_path / "a.parquet"))
     found = read_numbers(source)
     assert list(found.get("test", {})) == held
-    assert ("Columns of a.parquet that are not used: caption." in source.notes) == (not held)
+    assert ("Columns of a.parquet that were not used: “caption”." in source.notes) == (not held)
 
 
 def save_arrow(path: Path, table: pa.Table, *, is_file: bool = False) -> None:

@@ -131,8 +131,8 @@ SPLIT_COLUMNS: list[tuple[Mapping[str, Sequence[object]], str, str]] = [
         "test",
         "2 for training, 1 for validation, 2 for testing",
     ),
-    ({"train": [1, 1, 1, 0, 0]}, "", "Columns of labels.csv that are not used: train."),
-    ({"is_valid": ["a", "b", "a", "b", "a"]}, "", "Columns of labels.csv that are not used: is_valid."),
+    ({"train": [1, 1, 1, 0, 0]}, "", "Columns of labels.csv that were not used: “train”."),
+    ({"is_valid": ["a", "b", "a", "b", "a"]}, "", "Columns of labels.csv that were not used: “is_valid”."),
 ]
 
 
@@ -260,7 +260,7 @@ def test_a_table_of_the_test_images_has_columns_of_its_own(grow: Grow, has_train
         "train": {"0": ["Train/0/a.png", "Train/0/b.png"], "1": ["Train/1/c.png"]},
         "test": {"0": ["Test/e.png"], "1": ["Test/d.png"]},
     }
-    assert "Columns of Test.csv that are not used: Width." in notes
+    assert "Columns of Test.csv that were not used: “Width”." in notes
     assert ("Meta.csv names no split" in notes) == has_train_table
 
 

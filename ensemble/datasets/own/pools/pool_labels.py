@@ -16,10 +16,12 @@ from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, NO_ARM,
 from ensemble.datasets.own.pools.pool_batches import find_pool_arms
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 from ensemble.files.labels import find_missing_labels
 from ensemble.files.picture_names import PictureNames
-from ensemble.files.table import read_table_file
+from ensemble.files.table import Table, read_table_file
 from ensemble.storage import csv_format
 
 COLUMNS = ("number", "image", "name", "arm", "decision", "label", "decided", "run", "person")
@@ -142,7 +144,8 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
     classes = pool.note.class_names
     finder = _ImageFinder(pool)
     joined, known = list[str](), list[str]()
-    cells_of = list(_iterate_rows(path))
+    table = read_table_file(path)
+    cells_of = list(_iterate_rows(table, path.name))
     said = finder.read_numbers_of_files([cells for _, cells in cells_of])
     missing = find_missing_labels((cells.get("label", "") for _, cells in cells_of), classes)
     for row, cells in cells_of:
@@ -180,17 +183,17 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
         said.append(f"Rows of copies are of the images that they copy: {format_name_list(joined)}.")
     if known:
         said.append(f"Rows of images that {pool.note.dataset} has already were not used: {format_name_list(known)}.")
+    unused = [name for name in table.names if normalize_column_name(name) not in COLUMNS]
     if notes is not None:
-        notes += said
+        notes += [*table.notes, *said, *list_unused_notes(unused)]
     return _select_arm_labels(pool, labels, arm)
 
 
-def _iterate_rows(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    table = read_table_file(path)
-    folded = {name: name.lower().replace(" ", "_") for name in table.names}
+def _iterate_rows(table: Table, file: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    folded = {name: normalize_column_name(name) for name in table.names}
     if "label" not in folded.values() or not {"number", "image", "name"} & set(folded.values()):
         raise DataError(
-            f"{path.name} has no column label next to number, image or name: `ensemble label decisions "
+            f"{file} has no column label next to number, image or name: `ensemble label decisions "
             "POOL` prints such a table."
         )
     for place, cells in table.iterate_rows():

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own.source import format_class_names, format_name_list, sort_class_names
+from ensemble.datasets.own.source import format_class_names, sort_class_names
 from ensemble.datasets.own.sources.encoded.encoded_pictures import EncodedPictures
 from ensemble.datasets.own.sources.encoded.parquet_columns import NEEDED, find_shard_columns
 from ensemble.datasets.own.sources.encoded.picture_shards import assign_shard_splits, describe_unlabelled_pictures
@@ -25,6 +25,7 @@ from ensemble.datasets.own.sources.folders.layout_reading import assign_split_ro
 from ensemble.datasets.own.sources.folders.split_columns import SplitColumns, read_split_columns
 from ensemble.datasets.own.sources.folders.split_names import normalize_name
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 from ensemble.files.labels import find_missing_labels
 from ensemble.files.table_process import LargeColumnError, TableProcess
 from ensemble.storage.arrays.damaged_file import DamagedFileError
@@ -262,8 +263,7 @@ class ParquetSource(EncodedPictures[_ParquetPicture]):
         for split in sorted(rows_of, reverse=True):
             files, of_files, named[split] = map(list, zip(*rows_of[split], strict=True))
             self.add_ordered_split(split, files, of_files)
-        if columns.unused:
-            self.notes.append(f"Columns of {root.name} that are not used: {format_name_list(columns.unused, 8)}.")
+        self.notes += list_unused_notes(columns.unused, file=root.name)
         if "train" not in self.labels:
             raise DataError(f"{root.name} holds no picture with a class to learn from: {NEEDED}.")
         if columns.groups:

@@ -13,7 +13,7 @@ from ensemble.datasets.own.sources.folders.picture_table import PictureTable
 from ensemble.datasets.own.sources.folders.split_columns import read_split_columns
 from ensemble.datasets.own.sources.folders.split_names import UNLABELLED, normalize_name, parse_split_folder
 from ensemble.errors import DataError
-from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS
+from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS, list_unused_notes
 from ensemble.files.labels import find_missing_labels
 
 _FEWEST_CAPTIONS = 8  # rows, each with a value of its own, that are captions
@@ -71,9 +71,8 @@ def parse_label_table(table: PictureTable) -> LabelTable | None:
     splits = parts.splits
     if splits is None and said:
         splits = [said.split] * len(table.rows)
-    notes = parts.notes
-    if left := [table.titles[at] for at in rest if at not in used and table.titles[at] not in parts.refused]:
-        notes.append(f"Columns of {table.path.name} that are not used: {format_name_list(left, 8)}.")
+    left = [table.titles[at] for at in rest if at not in used and table.titles[at] not in parts.refused]
+    notes = [*parts.notes, *list_unused_notes(left, file=table.path.name)]
     return LabelTable(
         table=table,
         files=files[0],

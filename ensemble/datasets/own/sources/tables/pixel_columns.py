@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensemble.datasets.own.request import sanitize_text
-from ensemble.datasets.own.source import SPLIT_NAMES, format_name_list
+from ensemble.datasets.own.source import SPLIT_NAMES
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 
 _LABEL_NAMES = (
     *("label", "labels", "class", "target", "emotion", "category", "digit", "y", "class_label"),
@@ -177,7 +178,7 @@ def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, 
     split = next(iter(splits), None)
     label = _choose_label(names, [place for place in others if place != split])
     left = [shown[place] or "(no name)" for place in others if place not in (label, split)]
-    notes = [f"Columns that are not used: {format_name_list(left, 8)}."] if left else []
+    notes = list_unused_notes(left)
     if label is not None and names[label] not in _LABEL_NAMES:
         notes.append(f"The column {sanitize_text(shown[label]):.80} is taken as the label.")
     return PixelColumns(
