@@ -111,7 +111,12 @@ class Predictions(NamedPredictions):
 
     @classmethod
     def from_files(
-        cls, *files: str | os.PathLike[str], noun: str = "example", source: str = "", labels_as: str = ""
+        cls,
+        *files: str | os.PathLike[str],
+        noun: str = "example",
+        source: str = "",
+        labels_as: str = "",
+        decimal: str = "",
     ) -> Self:
         """Predictions in a .npz, CSV or Parquet file, or in several with a member each.
 
@@ -120,12 +125,14 @@ class Predictions(NamedPredictions):
           noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
           labels_as: as of `from_arrays`; what was assumed stands in `notes` too.
+          decimal: "point" or "comma", if numbers of a CSV can be read in two ways; "" for what its cells say.
 
         Raises:
+          DataError: numbers of a CSV can be read in two ways, and `decimal` is not given.
           PredictionsError: they cannot be taken; the message names the file and the entry.
         """
         return cls._from_outputs(
-            read_prediction_files([Path(file) for file in files], labels_as=labels_as), noun, source
+            read_prediction_files([Path(file) for file in files], labels_as=labels_as, decimal=decimal), noun, source
         )
 
     @classmethod

@@ -61,16 +61,19 @@ class RegressionRun(StoredRun):
         """Show one of the views of the page Numbers; see `NumericJudgement.view`."""
         return self.judge(epoch).view(name, **choices)
 
-    def predict(self, table: Any, epoch: int | None = None) -> "pd.DataFrame":
+    def predict(self, table: Any, epoch: int | None = None, *, decimal: str = "") -> "pd.DataFrame":
         """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
 
         `extrapolated` marks rows with a number outside the training range. The answers have the index of a
-        DataFrame, and what was assumed of the rows, such as what stands for missing values, is a warning.
+        DataFrame, and what was assumed of the rows, such as what stands for missing values, is a warning. So are
+        the columns that were not used.
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns
             than those learned from are not looked at. Each column is read as it was in training.
           epoch: after which the members are asked; None for the one that predictions are of.
+          decimal: "point" or "comma", if numbers can be read in two ways; "" for what the cells and the run's
+            own table say.
 
         Raises:
           RunError: its members are not kept.
@@ -79,7 +82,7 @@ class RegressionRun(StoredRun):
         import pandas as pd
 
         encoding = read_table_description(self.path).encoding
-        answers = answer_table(self.stored, read_table(table, encoding), epoch)
+        answers = answer_table(self.stored, read_table(table, encoding, decimal), epoch)
         for note in answers.notes:
             warnings.warn(note, stacklevel=2)
         return pd.DataFrame(answers.compute_columns(), index=table.index if isinstance(table, pd.DataFrame) else None)
@@ -95,6 +98,7 @@ def train_numbers(
     categories: Sequence[str] = (),
     group: str = "",
     in_time_order: bool = False,
+    decimal: str = "",
     progress: Progress | bool = True,
     **settings: Any,
 ) -> RegressionRun:
@@ -112,6 +116,7 @@ def train_numbers(
       categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together, such as a patient; not learned from.
       in_time_order: whether rows are in time order: the last ones are tested on.
+      decimal: "point" or "comma", if numbers can be read in two ways; "" for what the cells say.
       progress: called with each new status; True prints one line per epoch, False nothing.
 
     Raises:
@@ -123,7 +128,7 @@ def train_numbers(
     name = normalize_run_name(name)
     prepared = prepare_numeric_table(
         config,
-        read_table(table),
+        read_table(table, decimal=decimal),
         target=target,
         leave_out=tuple(leave_out),
         as_categories=tuple(categories),
@@ -136,18 +141,20 @@ def train_numbers(
     return RegressionRun(run.id).wait(progress)
 
 
-def read_table(table: Any, encoding: TableEncoding | None = None) -> RawTable:
+def read_table(table: Any, encoding: TableEncoding | None = None, decimal: str = "") -> RawTable:
     """Read a table of either kind; a DataFrame by way of a Parquet file, which any of its types fits.
 
     Args:
       table: the table.
       encoding: of `read_data_table`.
+      decimal: likewise.
 
     Raises:
+      ConfigError: `decimal` is another word.
       DataError: it is neither, or cannot be read.
     """
     if isinstance(table, str | Path):
-        return read_data_table(Path(table), encoding=encoding)
+        return read_data_table(Path(table), decimal=decimal, encoding=encoding)
     import pandas as pd
 
     frame = pd.DataFrame(table) if isinstance(table, Mapping) else table
@@ -165,4 +172,4 @@ def read_table(table: Any, encoding: TableEncoding | None = None) -> RawTable:
             raise DataError(
                 f"The table cannot be read ({' '.join(str(error).split()):.150}): give each column one type."
             ) from error
-        return read_data_table(path, "The table", encoding=encoding)
+        return read_data_table(path, "The table", decimal, encoding)

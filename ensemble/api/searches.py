@@ -126,6 +126,7 @@ def sweep(
     *,
     table: Any = None,
     target: str = "",
+    decimal: str = "",
     progress: bool = True,
     **settings: Any,
 ) -> Sweep:
@@ -142,6 +143,7 @@ def sweep(
       table: of a search for settings of a regression, a DataFrame or the path of a file, as of
         `ensemble.train_numbers`; all trials have one split of it.
       target: the column of it to predict.
+      decimal: as of `ensemble.train_numbers`.
       progress: whether to print a line a trial.
       settings: `trials`, `sampler`, `objectives`, `pruner`, `workers`, `repeats` and
         `sampler_seed`, as of `ensemble sweep`.
@@ -160,7 +162,7 @@ def sweep(
         searched = sweeps.SweepConfig.from_dict(
             {**settings, "space": text, "base": {**shared.as_dict(), "task": shared.task}}
         )
-        prepared = prepare_numeric_table(shared, read_table(table), target)
+        prepared = prepare_numeric_table(shared, read_table(table, decimal=decimal), target)
         return Sweep(sweeps.launch_sweep(searched, table=prepared).id).wait(progress)
     base = config or EnsembleConfig(validation=DEFAULT_VALIDATION)
     asked = sweeps.SweepConfig.from_dict({**settings, "space": text, "base": base.as_dict()})

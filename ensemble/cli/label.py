@@ -14,7 +14,7 @@ from ensemble.acquisition.learning_job import LearningConfig
 from ensemble.acquisition.next_labels import DEFAULT_COUNT, DEFAULT_STRATEGY, NextLabels, choose_next_labels
 from ensemble.analysis.acquisition.image_choice import STRATEGIES, translate_strategy
 from ensemble.cli.data import format_batch_size_option
-from ensemble.cli.options import EPOCH_OPTION, Command, add_settings_options, build_setting_option
+from ensemble.cli.options import DECIMAL_OPTION, EPOCH_OPTION, Command, add_settings_options, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import add_placement_options, parse_placement_options, summarize_task
 from ensemble.cli.progress_line import ProgressLine
@@ -124,6 +124,7 @@ def run_label_remove_command(name: str) -> None:
     help="Whether as many are drawn at random beside them; by default they are.",
 )
 @click.option("--queue", is_flag=True, help="Put them into the queue of the screen Labels.")
+@DECIMAL_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def run_label_next_command(
     pools: tuple[str, ...],
@@ -134,6 +135,7 @@ def run_label_next_command(
     seed: int,
     random_arm: bool,
     queue: bool,
+    decimal: str | None,
     as_json: bool,
 ) -> None:
     """Which images to label next, by what members say of them; the random arm beside them.
@@ -147,14 +149,14 @@ def run_label_next_command(
             raise click.UsageError("--queue and --epoch are of a run: add --run RUN.")
         from ensemble.exchange.prediction_files import read_unlabelled_files
 
-        outputs = read_unlabelled_files([Path(name) for name in pools])
+        outputs = read_unlabelled_files([Path(name) for name in pools], decimal=decimal or "")
         found = choose_next_labels(outputs.probabilities, strategy, count, seed, random_arm=random_arm)
         looked = ["The labels of the file were not looked at."] if outputs.has_labels else []
         notes = [*looked, *outputs.notes]
         _print_next_labels(found, "image", outputs.example_names, notes, as_json=as_json)
         return
-    if len(pools) > 1:
-        raise click.UsageError("With --run give one pool, or one folder.")
+    if len(pools) > 1 or decimal:
+        raise click.UsageError("With --run give one pool, or one folder, and no --decimal.")
     from ensemble import runs
     from ensemble.acquisition import pool_questions
 

@@ -20,6 +20,14 @@ EPOCH_OPTION = click.option(
     "--epoch", type=click.IntRange(0), help="Epoch; by default the one chosen on validation images, else the last."
 )
 
+# Its words are those of `ensemble.files.numbers`, whose imports take a while.
+DECIMAL_OPTION = click.option(
+    "--decimal",
+    type=click.Choice(("point", "comma")),
+    default=None,
+    help="Decimal sign of a table's numbers, if they can be read in two ways.",
+)
+
 
 def add_refuse_option(command: Command) -> Command:
     """Gives a click command that has pictures read `--refuse`."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ensemble import architectures
-from ensemble.cli.options import Command, build_setting_option
+from ensemble.cli.options import DECIMAL_OPTION, Command, build_setting_option
 from ensemble.cli.output import exit_with_result, print_line
 from ensemble.cli.placement import PLACEMENT_OPTIONS, parse_placement_options
 from ensemble.cli.progress_line import ProgressLine
@@ -26,7 +26,7 @@ _MAX_SPLITS = 100
 _CLASS_NAMES = {field.name for field in list_setting_fields(EnsembleConfig)}
 _NUMERIC_FIELDS = {field.name: field for field in list_setting_fields(RegressionConfig)}
 # By their names in the command: options that a table alone has.
-_TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits")
+_TABLE_NAMES = ("table", "target", "leave_out", "category", "group", "time_order", "splits", "decimal")
 
 
 def add_table_options(command: Command) -> Command:
@@ -51,6 +51,7 @@ def add_table_options(command: Command) -> Command:
             type=click.IntRange(2, _MAX_SPLITS),
             help="Train on so many splits, with other seeds, and report means ± standard errors.",
         ),
+        DECIMAL_OPTION,
         click.option("--time-order", is_flag=True, default=None, help="Rows are in time order: test on the last ones."),
         click.option("--group", metavar="COLUMN", help="Column whose equal values belong together, such as a patient."),
         click.option("--target", metavar="COLUMN", help="Column of numbers to predict."),
@@ -128,7 +129,7 @@ def read_table_options(chosen: dict[str, Any]) -> "tuple[RegressionConfig, RawTa
     from ensemble.exchange.data_tables import read_data_table
 
     config = RegressionConfig(**{name: value for name, value in chosen.items() if name in _NUMERIC_FIELDS})
-    return config, read_data_table(chosen["table"])
+    return config, read_data_table(chosen["table"], decimal=chosen.get("decimal", ""))
 
 
 def prepare_chosen_table(

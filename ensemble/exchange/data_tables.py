@@ -17,7 +17,7 @@ from ensemble.errors import DataError, PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
 from ensemble.exchange.files.columns import is_number_type
 from ensemble.exchange.files.parquet_table import open_parquet_table
-from ensemble.files.columns import fold_name
+from ensemble.files.columns import fold_name, list_unused_notes
 from ensemble.files.numbers import COMMA, POINT, DecimalSignError, NumberRules, trim_cells
 from ensemble.files.table import (
     DECIMAL_COMMA_NOTE,
@@ -54,6 +54,7 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
         as they were there, and the others are not read.
 
     Raises:
+      ConfigError: `decimal` is another word.
       DecimalSignError: numbers can be read in two ways.
       DataError: it cannot be read, is none, or is larger than what is taken; names the file.
     """
@@ -63,7 +64,7 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
             file = held.enter_context(open_bounded_file(path))
             start = file.read(4)
             file.seek(0)
-            table = _read_cells(file, start == b"PAR1", decimal, encoding)
+            table, unused = _read_cells(file, start == b"PAR1", decimal, encoding)
         if not table.rows:
             raise TableError("it has no rows below its header.")
         _check_table_size(table.rows, len(table.names))
@@ -71,7 +72,7 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
     except (PredictionsError, TableError) as error:
         raise DataError(f"{name}: {error}") from error
     except DecimalSignError as error:
-        raise DecimalSignError(f"{name}: {error}") from error
+        raise DecimalSignError(f"{name}: {error.question}") from error
     except (DamagedFileError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{name} cannot be read ({reason}): give a file that exists and that you may read.") from error
@@ -82,23 +83,27 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
         for column in table.names
     ]
     commas = table.has_decimal_comma(table.names)
-    notes = [*table.notes, *([DECIMAL_COMMA_NOTE] if commas else [])]
-    sign = (COMMA if commas else POINT) if numbers else ""
-    return RawTable(name, table.rows, tuple(columns), tuple(notes), sign)
+    notes = [*table.notes, *([DECIMAL_COMMA_NOTE] if commas else []), *list_unused_notes(unused)]
+    sign = (decimal or (COMMA if commas else POINT)) if numbers else ""
+    return RawTable(name, table.rows, tuple(columns), tuple(notes), sign, decimal)
 
 
-def _read_cells(file: BoundedReader, parquet: bool, decimal: str, encoding: TableEncoding | None) -> Table:
-    """The columns, of a CSV as text."""
+def _read_cells(
+    file: BoundedReader, parquet: bool, decimal: str, encoding: TableEncoding | None
+) -> tuple[Table, list[str]]:
+    """The columns, of a CSV as text, and the names of those that are not read."""
     if not parquet:
         layout = find_csv_layout(file)
         wanted, rules = _build_number_rules(layout.names, decimal, encoding)
-        return read_csv_table(file, _check_table_size, wanted, rules, layout=layout)
+        unused = [name for name in layout.names if name not in wanted]
+        return read_csv_table(file, _check_table_size, wanted, rules, layout=layout), unused
     with open_parquet_table(file) as table:
         names = table.layout.schema.names
         _check_table_size(table.layout.rows, len(names))
         check_distinct_columns(names)
         wanted, rules = _build_number_rules(names, decimal, encoding)
-        return Table(table.read_columns(wanted).rename_columns([name.strip() for name in wanted]), rules=rules)
+        cells = table.read_columns(wanted).rename_columns([name.strip() for name in wanted])
+        return Table(cells, rules=rules), [name for name in names if name not in wanted]
 
 
 def _build_number_rules(

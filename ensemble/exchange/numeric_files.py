@@ -29,6 +29,7 @@ from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, l
 from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
 from ensemble.exchange.prediction_files import File, open_prediction_file
 from ensemble.files.columns import NumberColumns, find_role, is_ensemble_name, list_unused_notes, parse_number_columns
+from ensemble.files.numbers import NumberRules
 from ensemble.files.table import (
     CsvLayout,
     Table,
@@ -89,13 +90,16 @@ class NumericPredictions:
     groups: Groups | None = None
 
 
-def read_numeric_file(source: File) -> NumericPredictions:
+def read_numeric_file(source: File, decimal: str = "") -> NumericPredictions:
     """The predictions of numbers in an `.npz`, a CSV or a Parquet file, told by how it begins.
 
     Args:
       source: a path, or what was uploaded, which has a `name`.
+      decimal: "point" or "comma", where numbers of a table could be read in two ways; "" for what its cells say.
 
     Raises:
+      ConfigError: `decimal` is another word.
+      DecimalSignError: numbers can be read in two ways.
       PredictionsError: it cannot be read, or is none; names the file and what to do.
     """
     with name_file_in_errors(Path(source.name).name or "the file"), ExitStack() as held:
@@ -106,7 +110,7 @@ def read_numeric_file(source: File) -> NumericPredictions:
             if _has_class_arrays(archive):
                 raise PredictionsError(_CLASSES_REFUSAL)
             return _parse_arrays(archive)
-        return _parse_table(_read_table(file, parquet=start == b"PAR1"))
+        return _parse_table(_read_table(file, start == b"PAR1", NumberRules(decimal)))
 
 
 def is_numeric_file(source: File) -> bool:
@@ -395,18 +399,18 @@ def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
     return tuple(str(name) for name in archive.load_array("member_names").reshape(-1))
 
 
-def _read_table(file: BoundedReader, parquet: bool) -> Table:
+def _read_table(file: BoundedReader, parquet: bool, rules: NumberRules) -> Table:
     if parquet:
         with open_parquet_table(file) as table:
             names = table.layout.schema.names
             check_distinct_columns(names)
             if has_class_columns(*_sample_parquet_labels(table)):
                 raise PredictionsError(_CLASSES_REFUSAL)
-            return Table(table.read_columns(table.list_flat_columns()))
+            return Table(table.read_columns(table.list_flat_columns()), rules=rules)
     layout = find_csv_layout(file)
     if has_class_columns(*_sample_csv_labels(layout)):
         raise PredictionsError(_CLASSES_REFUSAL)
-    return read_csv_table(file, layout=layout)
+    return read_csv_table(file, rules=rules, layout=layout)
 
 
 def _parse_table(table: Table) -> NumericPredictions:

@@ -15,6 +15,7 @@ from ensemble.exchange.files.npz_predictions import read_npz_predictions
 from ensemble.exchange.files.tables import read_csv_predictions, read_parquet_predictions
 from ensemble.exchange.member_outputs import MemberOutputs, UnlabelledOutputs
 from ensemble.exchange.prediction_merge import merge_predictions, merge_unlabelled_predictions
+from ensemble.files.numbers import NumberRules
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
 
@@ -24,7 +25,9 @@ _PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
 _WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
 
 
-def read_prediction_files(files: Sequence[File], most_bytes: int | None = None, labels_as: str = "") -> MemberOutputs:
+def read_prediction_files(
+    files: Sequence[File], most_bytes: int | None = None, labels_as: str = "", decimal: str = ""
+) -> MemberOutputs:
     """What one file holds, or several with a member each (or more).
 
     Args:
@@ -33,6 +36,7 @@ def read_prediction_files(files: Sequence[File], most_bytes: int | None = None, 
       most_bytes: of memory that may be taken; None for as much as there is.
       labels_as: "names", "positions" or "from-1", where labels could be read several ways; "" for
         what names and predictions say.
+      decimal: "point" or "comma", where numbers of a CSV could be read in two ways; "" for what its cells say.
 
     Returns:
       The outputs as float32 probabilities; their memory is nearly all that is taken.
@@ -42,20 +46,18 @@ def read_prediction_files(files: Sequence[File], most_bytes: int | None = None, 
     """
     if not files:
         raise PredictionsError("No file was given: give one, or one for each member.")
-    each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return merge_predictions([_read_named_predictions(file, held, each) for file in files], most_bytes, labels_as)
+        return merge_predictions(_read_files(files, held, most_bytes, decimal), most_bytes, labels_as)
 
 
-def read_unlabelled_files(files: Sequence[File], most_bytes: int | None = None) -> UnlabelledOutputs:
+def read_unlabelled_files(files: Sequence[File], most_bytes: int | None = None, decimal: str = "") -> UnlabelledOutputs:
     """As `read_prediction_files`, of examples that need no labels.
 
     Raises:
       PredictionsError: they cannot be taken; the file, the entry and what to do are named.
     """
-    each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return merge_unlabelled_predictions([_read_named_predictions(file, held, each) for file in files], most_bytes)
+        return merge_unlabelled_predictions(_read_files(files, held, most_bytes, decimal), most_bytes)
 
 
 def is_report_file(file: File) -> bool:
@@ -70,10 +72,17 @@ def is_report_file(file: File) -> bool:
         return False
 
 
-def _read_named_predictions(file: File, held: ExitStack, most: int | None) -> NamedFilePredictions:
-    name = Path(file.name).name or "the file"
-    with name_file_in_errors(name):
-        return NamedFilePredictions(name, _parse_prediction_file(open_prediction_file(file, held), held, most))
+def _read_files(
+    files: Sequence[File], held: ExitStack, most_bytes: int | None, decimal: str
+) -> list[NamedFilePredictions]:
+    rules, read = NumberRules(decimal), list[NamedFilePredictions]()
+    each = None if most_bytes is None else most_bytes // len(files)
+    for file in files:
+        name = Path(file.name).name or "the file"
+        with name_file_in_errors(name):
+            predictions = _parse_prediction_file(open_prediction_file(file, held), held, each, rules)
+        read.append(NamedFilePredictions(name, predictions))
+    return read
 
 
 def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
@@ -98,11 +107,15 @@ def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
         ) from error
 
 
-def _parse_prediction_file(file: BoundedReader, held: ExitStack, most: int | None) -> FilePredictions:
+def _parse_prediction_file(
+    file: BoundedReader, held: ExitStack, most: int | None, rules: NumberRules
+) -> FilePredictions:
     start = file.read(8)
     file.seek(0)
     if is_web_page(start):
         raise PredictionsError(_WEB_PAGE_MESSAGE)
     if start.startswith(b"PK"):
         return read_npz_predictions(held.enter_context(archive_of(file)))
-    return (read_parquet_predictions if start.startswith(b"PAR1") else read_csv_predictions)(file, most)
+    if start.startswith(b"PAR1"):
+        return read_parquet_predictions(file, most)
+    return read_csv_predictions(file, most, rules)

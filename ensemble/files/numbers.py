@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ensemble.errors import DataError
+from ensemble.errors import ConfigError, DataError
 
 POINT, COMMA = "point", "comma"
-_DECIMAL_SIGNS = (POINT, COMMA)
+DECIMAL_SIGNS = (POINT, COMMA)
+_CHOICE_HINT = 'Choose one: `--decimal point` or `--decimal comma`, in Python decimal="point" or decimal="comma".'
 _MISSING_WORDS = (
     *("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "?", "-", ".", "missing"),
     *("#value!", "#div/0!", "#ref!", "inf", "-inf", "+inf"),
@@ -40,7 +41,14 @@ _LEAST_NUMBER_SHARE = 0.95  # of a column's cells, for it to be one of numbers
 
 
 class DecimalSignError(DataError):
-    """Numbers can be read with a decimal point or a decimal comma, and nothing in the file decides."""
+    """Numbers can be read with a decimal point or a decimal comma, and nothing in the file decides.
+
+    `question` is the message without the options of commands and Python, for a page that asks.
+    """
+
+    def __init__(self, question: str) -> None:
+        super().__init__(f"{question} {_CHOICE_HINT}")
+        self.question = question
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,10 @@ class NumberRules:
     fallback: str = ""
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.decimal not in ("", *DECIMAL_SIGNS):
+            raise ConfigError(f'decimal is {self.decimal!r:.40}: choose "point" or "comma", or leave it out.')
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +181,7 @@ def _describe_two_readings(name: str, example: str) -> str:
     comma = example.replace(".", "") if "." in example else example.replace(",", ".")
     return (
         f"the numbers of “{name:.60}” can be read in two ways: “{example:.30}” is {point:.30} with a decimal point "
-        f"and {comma:.30} with a decimal comma. Choose one with the option decimal: {' or '.join(_DECIMAL_SIGNS)}."
+        f"and {comma:.30} with a decimal comma."
     )
 
 
@@ -196,7 +208,7 @@ def _examine_column(cells: pa.ChunkedArray) -> _Column:
             pc.or_(pc.match_substring_regex(without, _PLAIN[name]), pc.match_substring_regex(without, _GROUPED[name])),
             False,
         )
-        for name in _DECIMAL_SIGNS
+        for name in DECIMAL_SIGNS
     }
     ambiguous = pc.fill_null(pc.match_substring_regex(without, _TWO_READINGS), False)
     return _Column(without, unit, readable, ambiguous, present)

@@ -52,6 +52,7 @@ class PreparedTable:
         earlier version does not say.
       as_categories: the columns of numbers that it was told to take as categories.
       group: the column of groups; "" for none.
+      chosen_decimal: of `RawTable`.
     """
 
     source: str
@@ -67,6 +68,7 @@ class PreparedTable:
     leave_out: tuple[str, ...] | None = None
     as_categories: tuple[str, ...] = ()
     group: str = ""
+    chosen_decimal: str = ""
 
     def assign_folds(self, folds: int, seed: int) -> NDArray[np.int64]:
         """Assign the training rows, in the order of `split.train`, to folds; see `assign_row_folds`."""
@@ -98,6 +100,7 @@ class _TableDescription:
     leave_out: list[str] | None = None
     as_categories: list[str] = field(default_factory=list)
     group: str = ""
+    chosen_decimal: str = ""
 
     @property
     def encoding(self) -> TableEncoding:
@@ -204,6 +207,7 @@ def prepare_table(
         leave_out=tuple(leave_out),
         as_categories=tuple(as_categories),
         group=group,
+        chosen_decimal=table.chosen_decimal,
     )
 
 
@@ -242,7 +246,8 @@ def write_prepared_table(folder: Path, table: PreparedTable) -> None:
     sizes = {name: len(rows) for name, rows in vars(table.split).items()}
     values = {"source": table.source, **asdict(table.encoding), **sizes, "notes": table.notes}
     values["group_arrays"] = list(groups)
-    values |= {name: getattr(table, name) for name in ("in_time_order", "leave_out", "as_categories", "group")}
+    options = ("in_time_order", "leave_out", "as_categories", "group", "chosen_decimal")
+    values |= {name: getattr(table, name) for name in options}
     write_json(folder / _DESCRIPTION_FILE, values)
 
 

@@ -40,6 +40,7 @@ class RawTable:
       columns: in their order, no two of one name.
       notes: what was assumed of the whole, in sentences.
       decimal: "comma" if numbers were read with a decimal comma, else "point"; "" if it was not text.
+      chosen_decimal: the same where somebody chose it; "" where the cells decided.
     """
 
     name: str
@@ -47,6 +48,7 @@ class RawTable:
     columns: tuple[RawColumn, ...]
     notes: tuple[str, ...] = ()
     decimal: str = ""
+    chosen_decimal: str = ""
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -124,6 +124,7 @@ def _list_regression_words(run: Job, config: RegressionConfig) -> list[str]:
         words += [word for name in columns for word in (option, name)]
     words += ["--group", table.group] if table.group else []
     words += ["--time-order"] if table.in_time_order else []
+    words += ["--decimal", table.chosen_decimal] if table.chosen_decimal else []
     return [*words, *_iterate_changed_options(config, RegressionConfig())]
 
 

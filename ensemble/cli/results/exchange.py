@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ensemble import exchange
+from ensemble.cli.options import DECIMAL_OPTION
 from ensemble.cli.output import print_line
 from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
@@ -34,7 +35,10 @@ _FIGURE_TOLERANCE = 1e-5
     help="What labels are that could be several: class names, or positions from 0 or 1.",
 )
 @click.option("--noun", default="", help="Noun for one example: leaf; by default image or example.")
-def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None, noun: str) -> None:
+@DECIMAL_OPTION
+def run_import_command(
+    files: tuple[Path, ...], name: str, run_id: str, labels_as: str | None, noun: str, decimal: str | None
+) -> None:
     """Make a run of predictions from elsewhere, or every run of a report.
 
     Predictions are .npz, CSV or Parquet, one file or one a member: docs/bring_your_own.md says what
@@ -42,8 +46,8 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_a
     stdout is one JSON object.
     """
     if all(exchange.is_report_file(file) for file in files):
-        if labels_as or noun:
-            option = "--labels" if labels_as else "--noun"
+        given = {"--labels": labels_as, "--noun": noun, "--decimal": decimal}
+        if option := next((option for option, value in given.items() if value), None):
             raise click.UsageError(f"{option} is for files of predictions: a report says it.")
         _import_report_runs(files, name, run_id)
         return
@@ -53,13 +57,13 @@ def run_import_command(files: tuple[Path, ...], name: str, run_id: str, labels_a
         if labels_as or noun:
             option = "--labels" if labels_as else "--noun"
             raise click.UsageError(f"{option} is for classes: the file has predicted numbers.")
-        numbers = read_numeric_file(files[0])
+        numbers = read_numeric_file(files[0], decimal or "")
         numeric_run = import_numbers(numbers, name, files[0].name)
         for note in numbers.notes:
             print_line(note, err=True)
         click.echo(json.dumps({**summarize_numeric_run(numeric_run), "notes": list(numbers.notes)}))
         return
-    outputs = exchange.read_prediction_files(files, labels_as=labels_as or "")
+    outputs = exchange.read_prediction_files(files, labels_as=labels_as or "", decimal=decimal or "")
     source = ", ".join(escape_path_surrogates(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200], noun)
     for note in outputs.notes:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ensemble.cli.options import DECIMAL_OPTION
 from ensemble.cli.output import print_line
 from ensemble.runs.store import Run
 from ensemble.storage.records.json_lines import convert_to_json
@@ -17,8 +18,11 @@ from ensemble.storage.records.json_lines import convert_to_json
 @click.option("--name", default="", help="Name of the run that is kept.")
 @click.option("--target", default="", help="What is predicted, for the run: price.")
 @click.option("--unit", default="", help="Unit of the targets, for the run: EUR.")
+@DECIMAL_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def run_numbers_command(file: Path, save: bool, name: str, target: str, unit: str, as_json: bool) -> None:
+def run_numbers_command(
+    file: Path, save: bool, name: str, target: str, unit: str, decimal: str | None, as_json: bool
+) -> None:
     """Judge an ensemble that predicts numbers: FILE has each member's mean and spread, and targets.
 
     An .npz with arrays mean and std (or variance), both (members, examples), or samples (members,
@@ -32,7 +36,7 @@ def run_numbers_command(file: Path, save: bool, name: str, target: str, unit: st
     from ensemble.views.numeric.evaluated_numbers import EvaluatedNumbers
     from ensemble.wording.numeric_predictions import list_numeric_sentences
 
-    numbers = read_numeric_file(file)
+    numbers = read_numeric_file(file, decimal or "")
     evaluated = EvaluatedNumbers(numbers.mixture, numbers.targets, numbers.member_names, group_column=numbers.groups)
     evaluation = evaluated.evaluation
     sentences = list_numeric_sentences(evaluation)

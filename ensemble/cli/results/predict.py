@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ensemble.cli.options import EPOCH_OPTION, add_refuse_option
+from ensemble.cli.options import DECIMAL_OPTION, EPOCH_OPTION, add_refuse_option
 from ensemble.cli.output import print_line
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
@@ -33,9 +33,16 @@ from ensemble.wording.readings import ABSTENTION_PHRASE
 @click.option(
     "--estimate", is_flag=True, help="Say last how many of all are right, as far as that can be told without labels."
 )
+@DECIMAL_OPTION
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run_predict_command(
-    run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, estimate: bool, as_json: bool
+    run_id: str,
+    images: tuple[Path, ...],
+    epoch: int | None,
+    refuse: float,
+    estimate: bool,
+    decimal: str | None,
+    as_json: bool,
 ) -> None:
     """Read pictures of any common format: digits on photos, scans or drawings, one image else.
 
@@ -47,8 +54,10 @@ def run_predict_command(
             raise click.UsageError("--estimate is for classes: leave it out of a run of numbers.")
         from ensemble.cli.results.predict_numbers import print_table_answers  # it reads tables
 
-        print_table_answers(numeric_run, images, epoch, as_json)
+        print_table_answers(numeric_run, images, epoch, decimal or "", as_json)
         return
+    if decimal:
+        raise click.UsageError("--decimal is for tables: leave it out of a run of classes.")
     if estimate:
         from ensemble.cli.results import accuracy_estimate  # here, for its tables take a while
 

@@ -14,8 +14,8 @@ from ensemble.tables.prepared_table import read_table_description
 COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_sd", "extrapolated")
 
 
-def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, as_json: bool) -> None:
-    """Print what the ensemble says of every row of a table; what was assumed goes to stderr.
+def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, decimal: str, as_json: bool) -> None:
+    """Print what the ensemble says of every row of a table; what was assumed goes to stderr, and into the first object.
 
     Raises:
       UsageError: it is not one table.
@@ -23,7 +23,7 @@ def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, as
     if len(files) != 1:
         raise click.UsageError("A run that predicts numbers takes one table: CSV or Parquet.")
     encoding = read_table_description(run.path).encoding
-    answers = answer_table(run, read_data_table(files[0], encoding=encoding), epoch)
+    answers = answer_table(run, read_data_table(files[0], decimal=decimal, encoding=encoding), epoch)
     for note in answers.notes:
         print_line(note, err=True)
     if not as_json:
@@ -31,6 +31,7 @@ def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, as
     for number, row in enumerate(zip(*answers.compute_columns().values(), strict=True), 1):
         cells = [number, *(float(f"{value:.8g}") for value in row[:-1]), int(row[-1])]
         if as_json:
-            click.echo(json.dumps(dict(zip(COLUMNS, cells, strict=True))))
+            notes = list(answers.notes) if number == 1 else []
+            click.echo(json.dumps({**dict(zip(COLUMNS, cells, strict=True)), "notes": notes}))
         else:
             click.echo(",".join(map(str, cells)))

@@ -75,6 +75,6 @@ def name_file_in_errors(name: str) -> Iterator[None]:
     except LabelReadingError as error:
         raise LabelReadingError(f"{name}: {error}", error.options) from error
     except DecimalSignError as error:
-        raise DecimalSignError(f"{name}: {error}") from error
+        raise DecimalSignError(f"{name}: {error.question}") from error
     except (PredictionsError, TableError) as error:
         raise PredictionsError(f"{name}: {error}") from error

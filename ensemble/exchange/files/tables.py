@@ -16,6 +16,7 @@ from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, is_number_t
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.parquet_table import MOST_CELL, open_parquet_table
 from ensemble.exchange.files.table_rows import arrange_table_rows
+from ensemble.files.numbers import NumberRules
 from ensemble.files.table import CsvLayout, find_csv_layout, is_plain_number, read_csv_table
 from ensemble.files.table_process import ParquetLayout
 from ensemble.storage.arrays.npy import BoundedReader
@@ -24,7 +25,7 @@ _TEXT_TYPE = pa.dictionary(pa.int32(), pa.string())
 _NO_ROWS = "it has no rows: give one for each example and member."
 
 
-def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
+def read_csv_predictions(file: BoundedReader, most_bytes: int | None, rules: NumberRules) -> FilePredictions:
     """The predictions of a CSV: comma, semicolon, bar or tab; its first row names the columns.
 
     Raises:
@@ -33,7 +34,9 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     layout = find_csv_layout(file)
     columns = parse_table_columns(layout.names, layout.list_text_columns(), _has_csv_targets(layout))
     wanted = [*columns.text_columns, *columns.class_columns]
-    table = read_csv_table(file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted, layout=layout)
+    table = read_csv_table(
+        file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted, rules, layout=layout
+    )
     numbers = table.require_numbers(columns.class_columns)
     notes = [*table.notes, *table.list_number_notes(columns.class_columns)]
     arrays = {name: table.cells.column(name) for name in columns.text_columns}
@@ -41,7 +44,7 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None = None) -> 
     return _collect_table_batches(columns, iter(pa.table(arrays).to_batches()), most_bytes, notes)
 
 
-def read_parquet_predictions(file: BoundedReader, most_bytes: int | None = None) -> FilePredictions:
+def read_parquet_predictions(file: BoundedReader, most_bytes: int | None) -> FilePredictions:
     """The predictions of a Parquet file, whose columns are as a CSV's.
 
     Raises:

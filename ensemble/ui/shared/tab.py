@@ -16,7 +16,8 @@ from ensemble.ui.classify.state import InputPicture, PreparationOverrides, Readi
 
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
-    from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
+    from ensemble.errors import EnsembleError
+    from ensemble.exchange import Capsule, MemberOutputs
     from ensemble.exchange.numeric_files import NumericPredictions
     from ensemble.tables.raw_table import RawTable
 
@@ -148,10 +149,10 @@ class Tab:
     # Whether predictions are being handed in.
     import_dialog_open = TabValue[bool]("importing", False)
     checkpoint_dialog_open = TabValue[bool]("freeing_space", False)
-    # The uploaded files that were read last, by their ids and how labels were to be read, and what
-    # they hold or why they cannot be taken.
+    # The uploaded files that were read last, by their ids and how labels and numbers were to be read, and
+    # what they hold or why they cannot be taken.
     import_contents: TabValue[
-        tuple[tuple[str, ...], MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str] | None
+        tuple[tuple[str, ...], MemberOutputs | NumericPredictions | list[Capsule] | EnsembleError] | None
     ] = TabValue("import_read", None)
 
     # Predictions, Inspect and Classify.
@@ -208,8 +209,8 @@ class Tab:
     # Why a correction could not be kept: told once.
     correction_problem = TabValue[str]("classify_correction_problem", "")
 
-    # Numbers: the uploaded table that was read last, by its id, or why it cannot be taken.
-    numeric_table: TabValue[tuple[str, RawTable | str] | None] = TabValue("numeric_table", None)
+    # Numbers: the uploaded table that was read last, by its id and decimal sign, or why it cannot be taken.
+    numeric_table: TabValue[tuple[tuple[str, str], RawTable | EnsembleError] | None] = TabValue("numeric_table", None)
 
     # Compare.
     # The words of the address that said what was compared last.

@@ -12,14 +12,14 @@ from ensemble.access import Action
 from ensemble.config import RegressionConfig
 from ensemble.errors import EnsembleError
 from ensemble.exchange.data_tables import read_data_table
+from ensemble.files.numbers import DecimalSignError
 from ensemble.runs.numeric.numeric_launch import prepare_numeric_table
 from ensemble.storage.folders import data_folder
 from ensemble.tables.prepared_table import PreparedTable
 from ensemble.tables.raw_table import NUMBER, RawTable
-from ensemble.ui.shared import widget_state
+from ensemble.ui.shared import decimal_sign, widget_state
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
-from ensemble.wording import escaping
 
 FILE_TYPES = ["csv", "tsv", "txt", "parquet"]
 _UPLOAD_HELP = (
@@ -63,9 +63,14 @@ def select_table() -> SelectedTable | None:
     if file is None:
         del tab.numeric_table
         return None
-    table = _load_uploaded_table(file)
-    if isinstance(table, str):
-        st.warning(escaping.escape_markdown(table), icon=":material/error:")
+    decimal_key = f"numbers_decimal_{file.file_id}"
+    decimal = widget_state.get_widget_value(decimal_key, None) or ""
+    table = _load_uploaded_table(file, decimal)
+    if isinstance(table, EnsembleError):
+        decimal_sign.show_file_problem(table)
+    if decimal or isinstance(table, DecimalSignError):
+        decimal_sign.select_decimal_sign(decimal_key)
+    if isinstance(table, EnsembleError):
         return None
     numbers = [column.name for column in table.columns if column.kind == NUMBER]
     if not numbers:
@@ -121,16 +126,17 @@ def select_table() -> SelectedTable | None:
     )
 
 
-def _load_uploaded_table(file: Any) -> RawTable | str:
-    """What the file holds, or why it cannot be taken; read once."""
-    if tab.numeric_table is None or tab.numeric_table[0] != file.file_id:
+def _load_uploaded_table(file: Any, decimal: str) -> RawTable | EnsembleError:
+    """What the file holds, or why it cannot be taken; read once for each decimal sign."""
+    key = file.file_id, decimal
+    if tab.numeric_table is None or tab.numeric_table[0] != key:
         del tab.numeric_table
         with st.spinner("Reading …"):
-            tab.numeric_table = file.file_id, _read_uploaded_table(file)
+            tab.numeric_table = key, _read_uploaded_table(file, decimal)
     return tab.numeric_table[1]
 
 
-def _read_uploaded_table(file: Any) -> RawTable | str:
+def _read_uploaded_table(file: Any, decimal: str) -> RawTable | EnsembleError:
     """As `_load_uploaded_table`, anew: by a copy on the disk, for columns are read from files."""
     try:
         exchange.check_import_size(file.size)
@@ -138,9 +144,9 @@ def _read_uploaded_table(file: Any) -> RawTable | str:
         with tempfile.TemporaryDirectory(prefix=".table-", dir=data_folder()) as folder:
             copy = Path(folder) / "table"
             copy.write_bytes(file.getbuffer())
-            return read_data_table(copy, file.name)
+            return read_data_table(copy, file.name, decimal)
     except EnsembleError as error:
-        return str(error)
+        return error
 
 
 def prepare_selected_table(config: RegressionConfig, chosen: SelectedTable) -> PreparedTable:
@@ -149,7 +155,10 @@ def prepare_selected_table(config: RegressionConfig, chosen: SelectedTable) -> P
     Kept for a while: sliders that do not change it move without it being made anew.
     """
     return _prepare_table(
-        (chosen.file_id, chosen.target, chosen.leave_out, chosen.categories, chosen.group, chosen.in_time_order),
+        (
+            *(chosen.file_id, chosen.table.chosen_decimal, chosen.target, chosen.leave_out, chosen.categories),
+            *(chosen.group, chosen.in_time_order),
+        ),
         config.split_seed,
         test=config.test,
         validation=config.validation,

@@ -11,12 +11,12 @@ from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
 from ensemble.exchange.numeric_files import NumericPredictions, is_numeric_file, read_numeric_file
+from ensemble.files.numbers import DecimalSignError
 from ensemble.ui.runs.imports import numbers, predictions, report
-from ensemble.ui.shared import address, loaders, widget_state
+from ensemble.ui.shared import address, decimal_sign, loaders, widget_state
 from ensemble.ui.shared.guard import guard_page
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
-from ensemble.wording import escaping
 
 # Where predictions from elsewhere are opened: whether they can be trusted is asked first.
 _VIEW_OF_PREDICTIONS = "calibration"
@@ -75,19 +75,22 @@ def _show_import_dialog_body() -> None:
         if not files:
             del tab.import_contents
             return
-        labels_key = f"import_labels_{files[0].file_id}"
-        import_files = _load_import_files(files, widget_state.get_widget_value(labels_key, None) or "")
+        labels_key, decimal_key = (f"import_{name}_{files[0].file_id}" for name in ("labels", "decimal"))
+        decimal = widget_state.get_widget_value(decimal_key, None) or ""
+        import_files = _load_import_files(files, widget_state.get_widget_value(labels_key, None) or "", decimal)
         names = [file.name for file in files]
-        if isinstance(import_files, (str, LabelReadingError)):
-            st.warning(escaping.escape_markdown(str(import_files)), icon=":material/error:")
-            if isinstance(import_files, LabelReadingError):
-                predictions.select_label_reading(import_files.options, None, labels_key)
+        if isinstance(import_files, EnsembleError):
+            decimal_sign.show_file_problem(import_files)
+        if decimal or isinstance(import_files, DecimalSignError):
+            decimal_sign.select_decimal_sign(decimal_key)
+        if isinstance(import_files, LabelReadingError):
+            predictions.select_label_reading(import_files.options, None, labels_key)
         elif isinstance(import_files, NumericPredictions):
             numbers.show_numbers_preview(import_files)
             numbers.show_numbers_form(import_files, names[0], _finish_numbers_import)
         elif isinstance(import_files, list):
             report.show_report_runs(import_files, names, _finish_import)
-        else:
+        elif not isinstance(import_files, EnsembleError):
             predictions.show_import_preview(import_files)
             if len(import_files.label_options) > 1:
                 predictions.select_label_reading(import_files.label_options, import_files.label_reading, labels_key)
@@ -97,20 +100,20 @@ def _show_import_dialog_body() -> None:
 
 
 def _load_import_files(
-    files: Sequence[Any], labels_as: str
-) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
-    """What the files hold, or why they cannot be taken; read once for each reading of labels."""
-    file_ids = (*(file.file_id for file in files), labels_as)
+    files: Sequence[Any], labels_as: str, decimal: str
+) -> MemberOutputs | NumericPredictions | list[Capsule] | EnsembleError:
+    """What the files hold, or why they cannot be taken; read once for each reading of labels and numbers."""
+    file_ids = (*(file.file_id for file in files), labels_as, decimal)
     if tab.import_contents is None or tab.import_contents[0] != file_ids:
         del tab.import_contents
         with st.spinner("Reading …"):
-            tab.import_contents = file_ids, _parse_import_files(files, labels_as)
+            tab.import_contents = file_ids, _parse_import_files(files, labels_as, decimal)
     return tab.import_contents[1]
 
 
 def _parse_import_files(
-    files: Sequence[Any], labels_as: str = ""
-) -> MemberOutputs | NumericPredictions | list[Capsule] | LabelReadingError | str:
+    files: Sequence[Any], labels_as: str = "", decimal: str = ""
+) -> MemberOutputs | NumericPredictions | list[Capsule] | EnsembleError:
     """As `_load_import_files`, anew."""
     try:
         exchange.check_import_size(sum(file.size for file in files))
@@ -118,12 +121,10 @@ def _parse_import_files(
         if all(exchange.is_report_file(file) for file in files):
             return exchange.read_reports(list(files), most)
         if len(files) == 1 and is_numeric_file(files[0]):
-            return read_numeric_file(files[0])
-        return exchange.read_prediction_files(list(files), most, labels_as)
-    except LabelReadingError as error:
-        return error
+            return read_numeric_file(files[0], decimal)
+        return exchange.read_prediction_files(list(files), most, labels_as, decimal)
     except EnsembleError as error:
-        return str(error)
+        return error
 
 
 def _finish_import(run_ids: Sequence[str], view: str = "") -> None:
