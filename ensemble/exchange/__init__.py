@@ -14,9 +14,10 @@ from ensemble.exchange.capsule.capsule_summary import (
 )
 from ensemble.exchange.checks.label_readings import LabelReadingError
 from ensemble.exchange.checks.limits import MAX_UNPACK_RATIO, check_import_size, max_import_bytes
+from ensemble.exchange.file_task import File
 from ensemble.exchange.member_outputs import MemberOutputs
 from ensemble.exchange.prediction_export import ExportedPredictions, export_run
-from ensemble.exchange.prediction_files import File, is_report_file, read_prediction_files
+from ensemble.exchange.prediction_files import is_report_file, read_prediction_files
 from ensemble.exchange.run_import import import_run
 from ensemble.exchange.snippets import SNIPPETS, Snippet
 

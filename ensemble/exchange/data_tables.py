@@ -4,7 +4,8 @@ A column is decided by its cells: numbers where nearly all of them are, dates, e
 commas, thousands and the usual words for a missing value are read as spreadsheets write them.
 """
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,10 @@ import pyarrow.compute as pc
 
 from ensemble.errors import DataError, PredictionsError
 from ensemble.exchange.checks.limits import check_free_memory
+from ensemble.exchange.file_task import detect_task
 from ensemble.exchange.files.columns import is_number_type
 from ensemble.exchange.files.parquet_table import open_parquet_table
-from ensemble.files.columns import fold_name, list_unused_notes
+from ensemble.files.columns import find_role, fold_name, list_unused_notes
 from ensemble.files.numbers import COMMA, POINT, DecimalSignError, NumberRules, trim_cells
 from ensemble.files.table import (
     DECIMAL_COMMA_NOTE,
@@ -36,6 +38,7 @@ from ensemble.tables.table_encoding import TableEncoding
 
 _MOST_TABLE_COLUMNS = 4096
 _MOST_TABLE_CELLS = 2**27
+_SAMPLE_ROWS = 200  # by which a table of predictions is known
 _CELL_BYTES = 24  # that a cell takes while it is read, about
 _DATES = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
@@ -84,8 +87,21 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
     ]
     commas = table.has_decimal_comma(table.names)
     notes = [*table.notes, *([DECIMAL_COMMA_NOTE] if commas else []), *list_unused_notes(unused)]
+    if encoding is None and _holds_predictions(table, numbers):
+        file_name = name if name != path.name else str(path)
+        notes.append(
+            "Its columns are those of predictions. To judge these predictions in place of training on them, import "
+            f"the file: `ensemble import {shlex.quote(file_name)}`."
+        )
     sign = (decimal or (COMMA if commas else POINT)) if numbers else ""
-    return RawTable(name, table.rows, tuple(columns), tuple(notes), sign, decimal)
+    return RawTable(name, table.rows, tuple(columns), tuple(notes), decimal=sign, chosen_decimal=decimal)
+
+
+def _holds_predictions(table: Table, numbers: Collection[str]) -> bool:
+    texts = {name for name in table.names if is_text_type(table.cells.column(name).type) and name not in numbers}
+    label = find_role("label", table.names)
+    cells = table.cells.column(label).slice(0, _SAMPLE_ROWS).cast(pa.string()).to_pylist() if label else []
+    return bool(detect_task(table.names, texts, {cell for cell in cells if cell}))
 
 
 def _read_cells(

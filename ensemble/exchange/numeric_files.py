@@ -19,27 +19,26 @@ from ensemble.analysis.numeric.normal_mixture import Doubles, NormalMixture
 from ensemble.analysis.numeric.numeric_ensemble import NumericEnsemble
 from ensemble.analysis.numeric.point_ensemble import PointEnsemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
+from ensemble.config import CLASSIFICATION
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import has_class_columns, is_number_type
+from ensemble.exchange.file_task import (
+    File,
+    build_task_error,
+    has_class_arrays,
+    open_prediction_file,
+    read_start,
+    sample_csv_labels,
+    sample_parquet_labels,
+)
+from ensemble.exchange.files.columns import has_class_columns
 from ensemble.exchange.files.file_predictions import name_file_in_errors
 from ensemble.exchange.files.npz_archive import NpzArchive
 from ensemble.exchange.files.npz_archive import open_prediction_archive as open_archive
-from ensemble.exchange.files.npz_predictions import ARRAY_NAMES, OUTPUT_NAMES, look_like_probabilities
-from ensemble.exchange.files.parquet_table import ParquetTable, open_parquet_table
-from ensemble.exchange.prediction_files import File, open_prediction_file
-from ensemble.files.columns import NumberColumns, find_role, is_ensemble_name, list_unused_notes, parse_number_columns
+from ensemble.exchange.files.parquet_table import open_parquet_table
+from ensemble.files.columns import NumberColumns, is_ensemble_name, list_unused_notes, parse_number_columns
 from ensemble.files.numbers import NumberRules
-from ensemble.files.table import (
-    CsvLayout,
-    Table,
-    TableError,
-    check_distinct_columns,
-    find_csv_layout,
-    is_text_type,
-    read_csv_table,
-)
-from ensemble.storage.arrays.damaged_file import DamagedFileError
+from ensemble.files.table import Table, check_distinct_columns, find_csv_layout, is_text_type, read_csv_table
 from ensemble.storage.arrays.npy import BoundedReader
 
 SAMPLES_NOTE = "Of samples each member's mean and variance were taken: a normal distribution stands for them."
@@ -47,10 +46,6 @@ TURNED_NOTE = "The arrays were (examples, members): they were turned round."
 POINTS_NOTE = "Members gave no spread: of how sure they are only their disagreement is known, and no NLL."
 CROSSING_NOTE = "Quantiles of a member that crossed were put in order."
 _ORDER_NOTE = "Rows have no example column: each member's were taken in their order."
-_CLASSES_REFUSAL = (
-    "it holds probabilities or logits of classes, not predicted numbers. Read it with `ensemble "
-    "import`, or with ensemble.Predictions.from_files in Python."
-)
 _NOT_ABOVE_0 = (
     "a standard deviation or variance is not above 0: give one above 0 for each, or none at all where members "
     "predict a number without its spread."
@@ -104,75 +99,14 @@ def read_numeric_file(source: File, decimal: str = "") -> NumericPredictions:
     """
     with name_file_in_errors(Path(source.name).name or "the file"), ExitStack() as held:
         file = open_prediction_file(source, held)
-        start = _read_start(file)
+        start = read_start(file)
         if start.startswith(b"PK"):
             archive = held.enter_context(open_archive(file))
-            if _has_class_arrays(archive):
-                raise PredictionsError(_CLASSES_REFUSAL)
-            return _parse_arrays(archive)
-        return _parse_table(_read_table(file, start == b"PAR1", NumberRules(decimal)))
-
-
-def is_numeric_file(source: File) -> bool:
-    """Return whether a file holds predicted numbers: the one decision of page and command.
-
-    Classes come first: `p_0`, `p_1` … with labels of theirs are classes even if there are columns
-    `mean` and `std`, and so is an array (members, examples, classes). Means without a spread count
-    only if they are called so, since a column `prediction` may be a class.
-    """
-    try:
-        with ExitStack() as held:
-            file = open_prediction_file(source, held)
-            start = _read_start(file)
-            if start.startswith(b"PK"):
-                archive = held.enter_context(open_archive(file))
-                return not _has_class_arrays(archive) and parse_number_columns(archive.array_names).is_certain
-            if start == b"PAR1":
-                table = held.enter_context(open_parquet_table(file))
-                names, texts, labels = _sample_parquet_labels(table)
-            else:
-                names, texts, labels = _sample_csv_labels(find_csv_layout(file))
-            return not has_class_columns(names, texts, labels) and parse_number_columns(names).is_certain
-    except (PredictionsError, TableError, DamagedFileError, OSError):
-        return False
-
-
-def _has_class_arrays(archive: NpzArchive) -> bool:
-    """Return whether an archive holds classes: by its names, or by an array of their shape."""
-    names = archive.array_names
-    plain = {name.strip().casefold(): name for name in names}
-    if any(alias in plain for kind in ("probabilities", "logits") for alias in ARRAY_NAMES[kind]):
-        return True
-    for output in OUTPUT_NAMES:
-        if output not in plain:
-            continue
-        shape = archive.array_header(plain[output]).shape
-        if len(shape) >= 3 and shape[-1] > 1:
-            return True
-        if len(shape) == 2 and shape[-1] > 1 and look_like_probabilities(archive, plain[output]):
-            return True
-    return False
-
-
-def _sample_csv_labels(layout: CsvLayout) -> tuple[list[str], set[str], set[str]]:
-    label = find_role("label", layout.names)
-    cells = layout.list_cells(label) if label else []
-    return layout.names, layout.list_text_columns(), set(cells)
-
-
-def _sample_parquet_labels(table: ParquetTable) -> tuple[list[str], set[str], set[str]]:
-    schema = table.layout.schema
-    texts = {field.name for field in schema if not is_number_type(field.type)}
-    label = find_role("label", schema.names)
-    batch = next(table.read_batches([label]), None) if label else None
-    cells = [] if batch is None else batch.column(0).to_pylist()
-    return schema.names, texts, {str(cell) for cell in cells if cell is not None}
-
-
-def _read_start(file: BoundedReader) -> bytes:
-    start = file.read(4)
-    file.seek(0)
-    return start
+            if not has_class_arrays(archive):
+                return _parse_arrays(archive)
+        elif table := _read_table(file, start == b"PAR1", NumberRules(decimal)):
+            return _parse_table(table)
+    raise build_task_error(source, CLASSIFICATION)
 
 
 def build_numeric_predictions(
@@ -205,6 +139,11 @@ def build_numeric_predictions(
     if means.ndim == 3 and means.shape[2] == 1:
         means, spreads = means[..., 0], spreads.reshape(spreads.shape[:2])
     means, spreads = np.atleast_2d(means), np.atleast_2d(spreads)
+    if means.ndim == 3 and np.allclose(means.sum(axis=2), 1.0, atol=0.05):
+        raise PredictionsError(
+            f"means are {means.shape}, and sum to 1 over the last axis as probabilities of classes do: give them to "
+            "ensemble.Predictions.from_arrays(probabilities, labels)."
+        )
     if means.shape != spreads.shape or means.ndim != 2:
         raise PredictionsError(
             f"means {means.shape} and spreads {spreads.shape} differ: give both as (members, examples)."
@@ -399,17 +338,18 @@ def _parse_member_names(archive: NpzArchive) -> tuple[str, ...] | None:
     return tuple(str(name) for name in archive.load_array("member_names").reshape(-1))
 
 
-def _read_table(file: BoundedReader, parquet: bool, rules: NumberRules) -> Table:
+def _read_table(file: BoundedReader, parquet: bool, rules: NumberRules) -> Table | None:
+    """The cells; None of a table of classes."""
     if parquet:
         with open_parquet_table(file) as table:
             names = table.layout.schema.names
             check_distinct_columns(names)
-            if has_class_columns(*_sample_parquet_labels(table)):
-                raise PredictionsError(_CLASSES_REFUSAL)
+            if has_class_columns(*sample_parquet_labels(table)):
+                return None
             return Table(table.read_columns(table.list_flat_columns()), rules=rules)
     layout = find_csv_layout(file)
-    if has_class_columns(*_sample_csv_labels(layout)):
-        raise PredictionsError(_CLASSES_REFUSAL)
+    if has_class_columns(*sample_csv_labels(layout)):
+        return None
     return read_csv_table(file, rules=rules, layout=layout)
 
 

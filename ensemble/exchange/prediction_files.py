@@ -1,15 +1,14 @@
 """Files of predictions, one or one a member, to members' outputs that have been checked."""
 
-import io
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO
 
+from ensemble.config import REGRESSION
 from ensemble.errors import PredictionsError
 from ensemble.exchange.capsule.script_element import is_web_page
+from ensemble.exchange.file_task import File, build_task_error, is_numeric_file, open_prediction_file
 from ensemble.exchange.files.file_predictions import FilePredictions, NamedFilePredictions, name_file_in_errors
-from ensemble.exchange.files.npz_archive import InMemoryFile
 from ensemble.exchange.files.npz_archive import open_prediction_archive as archive_of
 from ensemble.exchange.files.npz_predictions import read_npz_predictions
 from ensemble.exchange.files.tables import read_csv_predictions, read_parquet_predictions
@@ -18,8 +17,6 @@ from ensemble.exchange.prediction_merge import merge_predictions, merge_unlabell
 from ensemble.files.numbers import NumberRules
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import BoundedReader, open_bounded_file
-
-File = Path | BinaryIO
 
 _PREFIX_BYTES = 64  # bytes, by which a web page is told: blanks may stand first
 _WEB_PAGE_MESSAGE = "it is a web page: import reports separately from files of predictions."
@@ -46,8 +43,13 @@ def read_prediction_files(
     """
     if not files:
         raise PredictionsError("No file was given: give one, or one for each member.")
-    with ExitStack() as held:
-        return merge_predictions(_read_files(files, held, most_bytes, decimal), most_bytes, labels_as)
+    try:
+        with ExitStack() as held:
+            return merge_predictions(_read_files(files, held, most_bytes, decimal), most_bytes, labels_as)
+    except PredictionsError as error:
+        if numbers := next(filter(is_numeric_file, files), None):
+            raise build_task_error(numbers, REGRESSION) from error
+        raise
 
 
 def read_unlabelled_files(files: Sequence[File], most_bytes: int | None = None, decimal: str = "") -> UnlabelledOutputs:
@@ -83,28 +85,6 @@ def _read_files(
             predictions = _parse_prediction_file(open_prediction_file(file, held), held, each, rules)
         read.append(NamedFilePredictions(name, predictions))
     return read
-
-
-def open_prediction_file(file: File, held: ExitStack) -> BoundedReader:
-    """A file to read from until `held` is closed.
-
-    Raises:
-      PredictionsError: it cannot be read; says what to do.
-    """
-    if not isinstance(file, Path):
-        file.seek(0)
-        content = file.getvalue() if isinstance(file, io.BytesIO) else file.read()
-        return held.enter_context(InMemoryFile(content))
-    try:
-        return held.enter_context(open_bounded_file(file))
-    except DamagedFileError as error:
-        raise PredictionsError(
-            "it is a folder, a pipe or a device: give files, one for all members or one for each member."
-        ) from error
-    except OSError as error:
-        raise PredictionsError(
-            f"it cannot be read ({error.strerror or error}): give a file that exists and that you may read."
-        ) from error
 
 
 def _parse_prediction_file(

@@ -14,7 +14,7 @@ import ensemble
 from ensemble.analysis.numeric.quantile_ensemble import QuantileEnsemble
 from ensemble.cli.program import main
 from ensemble.errors import PredictionsError
-from ensemble.exchange import numeric_files
+from ensemble.exchange import file_task, numeric_files
 from ensemble.exchange.numeric_files import read_numeric_file
 
 RNG = np.random.default_rng(0)
@@ -257,7 +257,7 @@ def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None
         ({"quantiles": QUANTILES, "targets": TARGETS}, False),
     ):
         np.savez(path, **arrays)
-        assert numeric_files.is_numeric_file(path) is numeric, list(arrays)
+        assert file_task.is_numeric_file(path) is numeric, list(arrays)
     for suffix, text, numeric in (
         ("csv", "member,example,mean,std,target", True),
         ("csv", "member,example,q0.1,q0.5,q0.9,target", True),
@@ -268,8 +268,8 @@ def test_a_file_is_told_from_one_of_classes_by_its_names(tmp_path: Path) -> None
     ):
         table = tmp_path / f"table.{suffix}"
         table.write_text(f"{text}\n{','.join('1' for _ in text.split(','))}\n")
-        assert numeric_files.is_numeric_file(table) is numeric, text
-    assert not numeric_files.is_numeric_file(tmp_path / "none.npz")
+        assert file_task.is_numeric_file(table) is numeric, text
+    assert not file_task.is_numeric_file(tmp_path / "none.npz")
 
 
 CLASS_NUMBERS = np.arange(20) % 4
@@ -302,7 +302,7 @@ def test_classes_are_told_from_numbers_whatever_stands_next_to_them(
 ) -> None:
     path = tmp_path / f"a.{suffix}"
     write_table(path, {**columns, **ROW_STATISTICS})
-    assert not numeric_files.is_numeric_file(path)
+    assert not file_task.is_numeric_file(path)
     with pytest.raises(PredictionsError, match=rf"a\.{suffix}: it holds probabilities or logits"):
         read_numeric_file(path)
 
@@ -350,7 +350,7 @@ def test_a_statistic_that_differs_between_members_is_ignored_and_not_called_kept
 def test_a_table_of_numbers_may_have_further_columns(columns: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     pd.DataFrame(columns).to_csv(path, index=False)
-    assert numeric_files.is_numeric_file(path)
+    assert file_task.is_numeric_file(path)
     assert read_numeric_file(path).mixture.examples == 20
 
 
@@ -364,7 +364,7 @@ def test_arrays_of_classes_may_come_with_the_mean_and_spread_of_the_pictures(
     for each in ({name: np.zeros(3) for name in statistics}, statistics):
         path = tmp_path / "a.npz"
         np.savez(path, **{name: shares, "labels": np.arange(20) % 4, **each})
-        assert not numeric_files.is_numeric_file(path)
+        assert not file_task.is_numeric_file(path)
         with pytest.raises(PredictionsError, match="it holds probabilities or logits of classes"):
             read_numeric_file(path)
 

@@ -19,7 +19,8 @@ from ensemble.datasets.own.sources.encoded import parquet_pictures
 from ensemble.datasets.own.sources.encoded.parquet_pictures import PictureShard
 from ensemble.errors import DataError, EnsembleError
 from ensemble.exchange.data_tables import read_data_table
-from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
+from ensemble.exchange.file_task import is_numeric_file
+from ensemble.exchange.numeric_files import read_numeric_file
 from ensemble.files import table_process
 from ensemble.files.table_process import LargeColumnError, TableProcess
 from ensemble.storage.arrays.damaged_file import DamagedFileError

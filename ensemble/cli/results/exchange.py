@@ -11,7 +11,8 @@ from ensemble.cli.options import DECIMAL_OPTION
 from ensemble.cli.output import print_line
 from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.cli.train import summarize_run
-from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
+from ensemble.exchange.file_task import is_numeric_file
+from ensemble.exchange.numeric_files import read_numeric_file
 from ensemble.exchange.numeric_import import import_numbers
 
 if TYPE_CHECKING:

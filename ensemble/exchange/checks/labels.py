@@ -60,8 +60,8 @@ def check_labels_are_classes(labels: NDArray[Any]) -> None:
             place = int(np.argmax(broken))
             raise PredictionsError(
                 f"`labels[{place}]` is {values[place]:g}, as most are no whole numbers: these "
-                "look like numbers to predict (regression), not classes: give each example the "
-                "number or name of its class."
+                "look like numbers to predict (regression), not classes. Judge them with ensemble.judge_numbers, "
+                "or give each example the number or name of its class."
             )
 
 

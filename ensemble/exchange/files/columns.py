@@ -14,7 +14,7 @@ from ensemble.errors import PredictionsError
 from ensemble.files.columns import ROLE_NAMES, ROW_NUMBERS, fold_name, is_statistic_name
 from ensemble.files.table import check_distinct_columns, is_plain_number
 
-KEY_NAMES = {key: ROLE_NAMES[key] for key in ("example", "member", "epoch", "label", "split", "group")}
+_KEY_NAMES = {key: ROLE_NAMES[key] for key in ("example", "member", "epoch", "label", "split", "group")}
 # What stands beside the classes and is none.
 _IGNORED_COLUMNS = ROW_NUMBERS | {*ROLE_NAMES["prediction"], *ROLE_NAMES["confidence"], "correct", "index", "row"}
 _PROBABILITY_PREFIX = "(?:p|prob|proba|probability)"
@@ -67,9 +67,7 @@ class TableColumns:
         return list(dict.fromkeys([*self.key_columns.values(), *self.member_parts, *self.attributes]))
 
 
-def parse_table_columns(
-    columns: Sequence[str], text_columns: Collection[str] = (), targets: bool = False
-) -> TableColumns:
+def parse_table_columns(columns: Sequence[str], text_columns: Collection[str] = ()) -> TableColumns:
     """What each column of a table is.
 
     Raises:
@@ -83,7 +81,7 @@ def parse_table_columns(
     rest = [column for column in columns if column not in keys.values()]
     kind, class_columns, names = _find_class_columns(rest, keys, text_columns)
     if not class_columns:
-        raise PredictionsError(_describe_missing_classes(keys, targets))
+        raise PredictionsError(_describe_missing_classes(keys))
     parts, attributes, ignored = [], [], []
     for column in rest:
         word = fold_name(column)
@@ -158,7 +156,7 @@ def _find_class_columns(
         for column in rest
         if column not in text_columns
         and fold_name(column) not in {*_IGNORED_COLUMNS, *ROLE_NAMES["member part"]}
-        and not any(fold_name(column) in KEY_NAMES[key] for key in ("example", "member", "epoch"))
+        and not any(fold_name(column) in _KEY_NAMES[key] for key in ("example", "member", "epoch"))
     )
     letters = len(named) > 2 and all(len(column.strip()) == 1 for column in named)
     for candidate in () if letters else rest:  # a class of letters is called p too
@@ -174,7 +172,7 @@ def _find_class_columns(
 
 def _match_key_columns(columns: Sequence[str]) -> dict[str, str]:
     key_columns: dict[str, str] = {}
-    names = {**KEY_NAMES, "prediction": ROLE_NAMES["prediction"]}
+    names = {**_KEY_NAMES, "prediction": ROLE_NAMES["prediction"]}
     for key, aliases in names.items():
         for name in aliases:
             for column in columns:
@@ -209,12 +207,7 @@ def _sort_class_columns(class_columns: dict[str, str]) -> tuple[tuple[str, ...],
     return tuple(class_columns), tuple(class_columns.values()) if len(class_columns) > 1 else None
 
 
-def _describe_missing_classes(keys: dict[str, str], targets: bool) -> str:
-    if targets and "prediction" in keys and "label" in keys:
-        return (
-            f"its columns “{keys['label']}” and “{keys['prediction']}” look like numbers to "
-            "predict (regression), not classes: give the probability of each class."
-        )
+def _describe_missing_classes(keys: dict[str, str]) -> str:
     if "prediction" in keys:
         return (
             "it has no columns of classes, only what is predicted "

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ensemble.datasets.example_details import MAX_CELL_LENGTH
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_free_memory
-from ensemble.exchange.files.columns import KEY_NAMES, TableColumns, is_number_type, parse_table_columns
+from ensemble.exchange.files.columns import TableColumns, is_number_type, parse_table_columns
 from ensemble.exchange.files.file_predictions import FilePredictions
 from ensemble.exchange.files.parquet_table import MOST_CELL, open_parquet_table
 from ensemble.exchange.files.table_rows import arrange_table_rows
 from ensemble.files.numbers import NumberRules
-from ensemble.files.table import CsvLayout, find_csv_layout, is_plain_number, read_csv_table
+from ensemble.files.table import find_csv_layout, read_csv_table
 from ensemble.files.table_process import ParquetLayout
 from ensemble.storage.arrays.npy import BoundedReader
 
@@ -32,7 +32,7 @@ def read_csv_predictions(file: BoundedReader, most_bytes: int | None, rules: Num
       PredictionsError: it is none, or its columns, rows or cells do not fit; names the row.
     """
     layout = find_csv_layout(file)
-    columns = parse_table_columns(layout.names, layout.list_text_columns(), _has_csv_targets(layout))
+    columns = parse_table_columns(layout.names, layout.list_text_columns())
     wanted = [*columns.text_columns, *columns.class_columns]
     table = read_csv_table(
         file, lambda rows, _: _check_row_count(rows, columns, most_bytes), wanted, rules, layout=layout
@@ -85,21 +85,11 @@ def _collect_table_batches(
     return arrange_table_rows(columns, np.concatenate(blocks), joined, list(notes))
 
 
-def _has_csv_targets(layout: CsvLayout) -> bool:
-    label = next((name for name in layout.names if name.strip().lower() in KEY_NAMES["label"]), None)
-    cells = [] if label is None else layout.list_cells(label)
-    numbers = [float(cell.replace(",", ".")) for cell in cells if is_plain_number(cell)]
-    return bool(numbers) and 2 * sum(not number.is_integer() for number in numbers) > len(cells)
-
-
 def _parse_parquet_columns(layout: ParquetLayout) -> TableColumns:
     """Find what each column is; further columns are kept only if they are plain and not large."""
     schema = layout.schema
     texts = {field.name for field in schema if not (is_number_type(field.type) or pa.types.is_nested(field.type))}
-    targets = any(
-        pa.types.is_floating(field.type) and field.name.strip().lower() in KEY_NAMES["label"] for field in schema
-    )
-    columns = parse_table_columns(schema.names, texts, targets)
+    columns = parse_table_columns(schema.names, texts)
     most = 2**16 + MOST_CELL * layout.rows
     large = {name for name, size in layout.sizes.items() if size > most}
     aside = [

@@ -10,7 +10,8 @@ from ensemble import exchange
 from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.exchange import Capsule, LabelReadingError, MemberOutputs
-from ensemble.exchange.numeric_files import NumericPredictions, is_numeric_file, read_numeric_file
+from ensemble.exchange.file_task import is_numeric_file
+from ensemble.exchange.numeric_files import NumericPredictions, read_numeric_file
 from ensemble.files.numbers import DecimalSignError
 from ensemble.ui.runs.imports import numbers, predictions, report
 from ensemble.ui.shared import address, decimal_sign, loaders, widget_state
