@@ -16,6 +16,7 @@ from ensemble.cli.results.numbers import summarize_numeric_run
 from ensemble.config import REGRESSION, EnsembleConfig, RegressionConfig
 from ensemble.runs import Run, execute_run, rename_run
 from ensemble.settings import list_setting_fields
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.wording.runs.numeric_training import describe_best_numeric_epoch, find_epoch_line
 
 if TYPE_CHECKING:
@@ -104,6 +105,9 @@ def train_numbers(chosen: dict[str, Any], tags: tuple[str, ...]) -> Run:
 
     def create_run(config: RegressionConfig) -> str:
         prepared = prepare_chosen_table(config, table, chosen, told=config.split_seed == first_seed)
+        if splits and prepared.split_column:
+            name = prepared.split_column
+            raise click.UsageError(f"The column {name} says the split: leave out --splits, or add --leave-out {name}.")
         return create_numeric_run(config, prepared, place, tags).id
 
     first_seed = config.split_seed
@@ -183,7 +187,9 @@ def _execute_splits_and_exit(
         print_line(describe_suspect_targets(names), err=True)
     for sentence in list_split_sentences(summary, splits):
         print_line(sentence, err=True)
-    exit_with_result("finished", "", {"splits": splits, "run_ids": run_ids, "suspects": names, **summary})
+    notes = read_table_description(run.path).notes
+    result = {"splits": splits, "run_ids": run_ids, "suspects": names, **summary, "notes": notes}
+    exit_with_result("finished", "", result)
 
 
 def _execute_run(run_id: str) -> Run:
@@ -195,7 +201,10 @@ def exit_with_numbers(run: Run) -> NoReturn:
     """Say how a regression ended, and exit."""
     if sentence := describe_best_numeric_epoch(run):
         print_line(sentence, err=True)
-    exit_with_result(run.state, run.message, {**summarize_numeric_run(run), **_summarize_best_epoch(run)})
+    notes = read_table_description(run.path).notes
+    exit_with_result(
+        run.state, run.message, {**summarize_numeric_run(run), **_summarize_best_epoch(run), "notes": notes}
+    )
 
 
 def _summarize_best_epoch(run: Run) -> dict[str, Any]:

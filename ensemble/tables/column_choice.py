@@ -1,13 +1,14 @@
 """Which columns of a table are learnt from, and why the others are not."""
 
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import DataError
-from ensemble.files.columns import list_unused_notes
+from ensemble.files.columns import ROLE_NAMES, fold_name, list_unused_notes
 from ensemble.tables.raw_table import DATE, NUMBER, TEXT, RawColumn, RawTable, format_column_names
 
 _MOST_CATEGORIES = 50
@@ -43,28 +44,31 @@ class ColumnChoice:
 
 
 def choose_table_columns(
-    table: RawTable, target: str, leave_out: Collection[str] = (), as_categories: Collection[str] = ()
+    table: RawTable, target: RawColumn, leave_out: Mapping[str, str], as_categories: Collection[str] = ()
 ) -> ColumnChoice:
     """What each column of a table is, decided by its values, and names only for ids.
 
+    Args:
+      table: as it was read.
+      target: of `find_target_column`.
+      leave_out: columns that are not learned from, each with the reason; "" if it is used in another way.
+      as_categories: columns of numbers that stand for kinds.
+
     Raises:
-      DataError: there is no such column, the target is no number or always the same, or no column
-        is left to learn from.
+      DataError: there is no such column, or no column is left to learn from.
     """
-    wanted = table.find_column(target)
-    _check_target(table, wanted)
-    dropped = {table.find_column(name).name for name in leave_out}
+    dropped = {table.find_column(name).name: reason for name, reason in leave_out.items()}
     kinds = {table.find_column(name).name for name in as_categories}
-    if wanted.name in dropped | kinds:
-        raise DataError(f"“{wanted.name:.60}” is the target: it cannot be learnt from as well.")
-    known = ~np.isnan(np.asarray(wanted.values, np.float64))
+    if target.name in dropped.keys() | kinds:
+        raise DataError(f"“{target.name:.60}” is the target: it cannot be learnt from as well.")
+    known = ~np.isnan(np.asarray(target.values, np.float64))
     numbers, categories, left_out = list[str](), list[str](), list[tuple[str, str]]()
     counters = list[str]()
     for column in table.columns:
-        if column is wanted:
+        if column is target:
             continue
         if column.name in dropped:
-            left_out.append((column.name, "as was asked"))
+            left_out += [(column.name, reason)] if (reason := dropped[column.name]) else []
         elif reason := _explain_unusable_column(column, known, column.name in kinds):
             left_out.append((column.name, reason))
         elif column.kind == TEXT or column.name in kinds:
@@ -79,10 +83,10 @@ def choose_table_columns(
     if not numbers and not categories:
         reasons = "; ".join(f"{name:.40}: {reason}" for name, reason in left_out[:6])
         raise DataError(
-            f"{table.name} has no column to predict “{wanted.name:.60}” from"
+            f"{table.name} has no column to predict “{target.name:.60}” from"
             f"{f' ({reasons})' if reasons else ''}: add columns of numbers or categories."
         )
-    return ColumnChoice(wanted.name, tuple(numbers), tuple(categories), tuple(left_out))
+    return ColumnChoice(target.name, tuple(numbers), tuple(categories), tuple(left_out))
 
 
 def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
@@ -95,10 +99,11 @@ def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     return [*notes, *list_unused_notes(dict(choice.left_out))]
 
 
-def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: bool) -> list[str]:
+def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: bool, group: str) -> list[str]:
     """What to look at in the columns before their answers are trusted, in sentences.
 
-    Numbers that often stand for a missing value, a column that is the target times a factor, and dates.
+    Numbers that often stand for a missing value, a column that is the target times a factor, dates, and columns that
+    are called as groups are and are not `group`.
     """
     doubts = list[str]()
     target = np.asarray(table.find_column(choice.target).values, np.float64)
@@ -114,6 +119,12 @@ def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: boo
                 f"{choice.target:.60} lies on a straight line of {name:.60} (R² {share:.7g}), as a copy in another "
                 "unit does: leave the column out unless it is known before the target is."
             )
+    doubts += [
+        f"{column.name:.60} has {count:,} values in {table.rows:,} rows: if rows with the same value belong together, "
+        f"choose it as the group (--group {shlex.quote(column.name)}), so that none is both in training and in test."
+        for column in table.columns
+        if not group and column.name != choice.target and (count := _count_groups(column))
+    ]
     dates = [column.name for column in table.columns if column.kind == DATE]
     if dates and not in_time_order:
         doubts.append(
@@ -121,6 +132,16 @@ def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: boo
             "“rows are in time order” (--time-order), which tests on the last ones."
         )
     return doubts
+
+
+def _count_groups(column: RawColumn) -> int:
+    """How many groups a column with the name of one has; 0 if it has another name, or few rows share a value."""
+    name = fold_name(column.name)
+    if column.kind not in (NUMBER, TEXT) or not (name in ROLE_NAMES["group"] or name.endswith(_ID_ENDS)):
+        return 0
+    texts = [text for text in convert_to_texts(column) if text is not None]
+    count = len(set(texts))
+    return count if 1 < count <= len(texts) / 2 else 0
 
 
 def _find_missing_codes(values: NDArray[np.float64]) -> list[tuple[float, str, float, float]]:
@@ -159,7 +180,9 @@ def convert_to_texts(column: RawColumn) -> list[str | None]:
     return [None if np.isnan(value) else f"{value:.15g}" for value in numbers]
 
 
-def _check_target(table: RawTable, column: RawColumn) -> None:
+def find_target_column(table: RawTable, name: str) -> RawColumn:
+    """The column to predict; DataError if there is none, or it is no number or always the same."""
+    column = table.find_column(name)
     if column.kind != NUMBER:
         kind = "dates" if column.kind == DATE else "text"
         raise DataError(
@@ -174,6 +197,7 @@ def _check_target(table: RawTable, column: RawColumn) -> None:
         raise DataError(
             f"The column “{column.name:.60}” of {table.name} is {known[0]:g} in every row: there is nothing to predict."
         )
+    return column
 
 
 def _explain_unusable_column(column: RawColumn, known: np.ndarray, as_category: bool) -> str:

@@ -5,6 +5,7 @@ their groups if they have any, so that a run goes on, and answers for new rows, 
 """
 
 import hashlib
+import shlex
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,15 +17,28 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.image_groups import Groups, find_row_copies, join_groups, number_groups, select_groups
 from ensemble.datasets.partition.folds import assign_row_folds
 from ensemble.errors import DataError
+from ensemble.files.columns import find_role, fold_name
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import ExpectedArray
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.records.field_checks import NumberRange, parse_dataclass
-from ensemble.tables.column_choice import choose_table_columns, convert_to_texts, list_choice_notes, list_column_doubts
-from ensemble.tables.raw_table import RawTable
+from ensemble.tables.column_choice import (
+    choose_table_columns,
+    convert_to_texts,
+    find_target_column,
+    list_choice_notes,
+    list_column_doubts,
+)
+from ensemble.tables.raw_table import NUMBER, TEXT, RawTable
 from ensemble.tables.table_encoding import CategoryColumn, NumberColumn, TableEncoding, fit_table_encoding
-from ensemble.tables.table_split import FEWEST_VALIDATION_ROWS, TableSplit, split_table_rows
+from ensemble.tables.table_split import (
+    FEWEST_VALIDATION_ROWS,
+    TableSplit,
+    draw_validation_rows,
+    parse_split_words,
+    split_table_rows,
+)
 
 TABLE_FILES = _ARRAYS_FILE, _GROUPS_FILE, _DESCRIPTION_FILE = "table.npz", "table_groups.npz", "table.json"
 MOST_ROWS = 1_000_000
@@ -53,6 +67,7 @@ class PreparedTable:
       as_categories: the columns of numbers that it was told to take as categories.
       group: the column of groups; "" for none.
       chosen_decimal: of `RawTable`.
+      split_column: the column that says the split; "" if it was drawn, and in a folder.
     """
 
     source: str
@@ -69,6 +84,7 @@ class PreparedTable:
     as_categories: tuple[str, ...] = ()
     group: str = ""
     chosen_decimal: str = ""
+    split_column: str = ""
 
     def assign_folds(self, folds: int, seed: int) -> NDArray[np.int64]:
         """Assign the training rows, in the order of `split.train`, to folds; see `assign_row_folds`."""
@@ -129,6 +145,8 @@ def prepare_table(
 ) -> PreparedTable:
     """Encode a table by its training rows, and note what was assumed.
 
+    A column called split that names the parts is followed. Otherwise the split is drawn.
+
     Rows without a target are left out, and counted in the notes. Rows of one group, and exact
     copies of a row, lie in one part of the split.
 
@@ -152,10 +170,16 @@ def prepare_table(
         raise DataError(
             f"{table.name} has {table.rows:,} rows, and at most {MOST_ROWS:,} are taken: give a sample of them."
         )
-    left_out = {*leave_out, group} if group else leave_out
-    choice = choose_table_columns(table, target, left_out, as_categories)
-    every = np.asarray(table.find_column(choice.target).values, np.float64)
+    wanted = find_target_column(table, target)
+    every = np.asarray(wanted.values, np.float64)
     kept = np.flatnonzero(~np.isnan(every))
+    left_out = dict.fromkeys(leave_out, "as was asked") | ({group: ""} if group else {})
+    split_name, parts = _read_split_column(table, [*left_out, *as_categories, wanted.name], kept)
+    if split_name:
+        reason = parts if isinstance(parts, str) else "rows are in time order" if in_time_order else ""
+        left_out[split_name] = reason
+        split_name = "" if reason else split_name
+    choice = choose_table_columns(table, wanted, left_out, as_categories)
     groups = _read_group_column(table, group, kept) if group else None
     copies = None
     if not in_time_order:  # By an encoding of all rows: the split, which follows, decides another.
@@ -163,7 +187,10 @@ def prepare_table(
         copies = find_row_copies(np.column_stack([encoded, every[kept]]))
     together = [each for each in (groups, copies) if each is not None]
     joined = join_groups(*together) if len(together) == 2 else next(iter(together), None)
-    parts = split_table_rows(len(kept), seed, test_share, validation_share, joined, in_time_order=in_time_order)
+    if split_name and isinstance(parts, TableSplit):
+        parts = draw_validation_rows(parts, seed, validation_share, joined)
+    else:
+        parts = split_table_rows(len(kept), seed, test_share, validation_share, joined, in_time_order=in_time_order)
     if len(parts.test) > _MOST_TEST_ROWS:
         raise DataError(
             f"{len(parts.test):,} rows would be tested on, and at most {_MOST_TEST_ROWS:,} are: "
@@ -174,7 +201,7 @@ def prepare_table(
     used = {*choice.numbers, *choice.categories, choice.target}
     column_notes = [note for each in table.columns if each.name in used for note in each.notes]
     notes = [*list_choice_notes(table, choice), *_list_gap_notes(encoding), *new_notes]
-    notes += list_column_doubts(table, choice, in_time_order)
+    notes += list_column_doubts(table, choice, in_time_order, group)
     if in_time_order:
         notes.insert(0, "Rows are in time order: the last ones are tested on.")
     if validation_share and not len(parts.validation):
@@ -183,13 +210,16 @@ def prepare_table(
             f"Validation is off, because {validation_share:.0%} of {len(kept) - len(parts.test):,} rows "
             f"are fewer than {FEWEST_VALIDATION_ROWS}: the last epoch is used.",
         )
+    whole = not split_name or joined is None or not _count_divided_groups(parts, joined)
     if groups is not None:
         count = int(groups.max()) + 1
-        notes.insert(0, f"{count:,} groups by {group}, each as a whole in one part of the split.")
+        notes.insert(0, f"{count:,} groups by {group}{', each as a whole in one part of the split' if whole else ''}.")
     if copies is not None:
         count = len(kept) - int(copies.max()) - 1
         what = "1 row is an exact copy" if count == 1 else f"{count:,} rows are exact copies"
-        notes.insert(0, f"{what} of another row, and in the same part of the split as that row.")
+        notes.insert(0, f"{what} of another row{', and in the same part of the split as that row' if whole else ''}.")
+    if split_name:
+        notes[:0] = _list_split_notes(split_name, parts, joined)
     if missing := table.rows - len(kept):
         what = "1 row has" if missing == 1 else f"{missing:,} rows have"
         notes.insert(0, f"{what} no {choice.target} and {_count_verb(missing)} left out.")
@@ -208,7 +238,39 @@ def prepare_table(
         as_categories=tuple(as_categories),
         group=group,
         chosen_decimal=table.chosen_decimal,
+        split_column=split_name,
     )
+
+
+def _read_split_column(table: RawTable, used: Collection[str], kept: NDArray[np.int64]) -> tuple[str, TableSplit | str]:
+    """The column split and what it says of the rows that are kept, of `parse_split_words`; "" without one."""
+    named = {fold_name(name) for name in used}
+    name = find_role("split", [name for name in table.column_names if fold_name(name) not in named])
+    if name is None or table.find_column(name).kind not in (NUMBER, TEXT):
+        return "", ""
+    texts = convert_to_texts(table.find_column(name))
+    parts = parse_split_words([texts[row] or "" for row in kept])
+    return (name, parts) if parts else ("", "")
+
+
+def _list_split_notes(name: str, parts: TableSplit, groups: Groups | None) -> list[str]:
+    sizes = f"{len(parts.train):,} train, {len(parts.validation):,} validation and {len(parts.test):,} test rows"
+    notes = [
+        f"The split is that of the column {name}: {sizes}. To have it drawn, leave the column out "
+        f"(--leave-out {shlex.quote(name)})."
+    ]
+    if groups is not None and (count := _count_divided_groups(parts, groups)):
+        what = "1 group of rows that belong together or are copies is"
+        if count > 1:
+            what = f"{count:,} groups of rows that belong together or are copies are"
+        notes.append(f"{what} in more than one part of it: test figures may be too good.")
+    return notes
+
+
+def _count_divided_groups(parts: TableSplit, groups: Groups) -> int:
+    """How many groups have rows in more than one part."""
+    each = [np.unique(groups[rows]) for rows in (parts.train, parts.validation, parts.test)]
+    return int((np.unique(np.concatenate(each), return_counts=True)[1] > 1).sum())
 
 
 def _read_group_column(table: RawTable, name: str, kept: NDArray[np.int64]) -> Groups:

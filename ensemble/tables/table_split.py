@@ -3,15 +3,18 @@
 The words of NumPy's bit generators never change, its shuffles may: rows are ordered by words.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.image_groups import Groups
+from ensemble.analysis.inference.image_groups import Groups, select_groups
+from ensemble.datasets.own.source import SPLIT_NAMES
 from ensemble.errors import ConfigError
 
 _SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
+_PARTS = ("train", "val", "test")  # as `SPLIT_NAMES` has them
 _FEWEST_TEST_ROWS, FEWEST_VALIDATION_ROWS, _FEWEST_TRAINING_ROWS = 2, 4, 4
 
 
@@ -28,6 +31,48 @@ class TableSplit:
     train: NDArray[np.int64]
     validation: NDArray[np.int64]
     test: NDArray[np.int64]
+
+
+def parse_split_words(words: Sequence[str]) -> TableSplit | str:
+    """The parts that a column `split` names; else why it is not followed, "" if it is a column as any other.
+
+    Args:
+      words: the column's cells, "" where one is empty.
+    """
+    parts = np.array([SPLIT_NAMES.get(word.strip().casefold(), word) for word in words])
+    names = set(parts.tolist())
+    if names <= {"0", "1"}:
+        return "0 and 1 do not say which part is which: write train, validation and test"
+    if not names <= {*_PARTS, ""}:
+        return ""
+    if "" in names:
+        return "it is empty in some rows: fill it, and it is followed"
+    train, held, test = (np.flatnonzero(parts == name) for name in _PARTS)
+    enough = len(train) >= _FEWEST_TRAINING_ROWS and len(test) >= _FEWEST_TEST_ROWS
+    if not enough or 0 < len(held) < FEWEST_VALIDATION_ROWS:
+        return (
+            f"to be followed it needs {_FEWEST_TRAINING_ROWS} rows to train or more, {_FEWEST_TEST_ROWS} to test, and "
+            f"{FEWEST_VALIDATION_ROWS} or none for validation"
+        )
+    return TableSplit(train, held, test)
+
+
+def draw_validation_rows(split: TableSplit, seed: int, share: float, groups: Groups | None) -> TableSplit:
+    """A split whose validation part is a share of its training rows, if it has none and they are enough.
+
+    Args:
+      split: the parts of N rows.
+      seed: of the draw.
+      share: in [0, 1).
+      groups: (N,), of `split_table_rows`.
+
+    Raises:
+      ConfigError: the training rows are one group.
+    """
+    if len(split.validation) or int(share * len(split.train) + 0.5) < FEWEST_VALIDATION_ROWS:
+        return split
+    drawn = split_table_rows(len(split.train), seed, share, 0.0, select_groups(groups, split.train))
+    return TableSplit(split.train[drawn.train], split.train[drawn.test], split.test)
 
 
 def split_table_rows(
