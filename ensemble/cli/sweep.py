@@ -31,6 +31,7 @@ from ensemble.sweeps.settings import DEFAULT_VALIDATION
 from ensemble.sweeps.store import requeue_sweep
 from ensemble.sweeps.test_figures import measure_test_figures
 from ensemble.sweeps.worker import work_on_sweep
+from ensemble.tables.prepared_table import read_table_description
 from ensemble.wording import formats
 from ensemble.wording.verdicts import best_trial as words
 from ensemble.wording.verdicts.settings_verdict import serialize_settings_verdict
@@ -299,6 +300,7 @@ def summarize_sweep(
             for figure in (measure_test_figures(best.run_ids) if best else ())
         },
         "at_edge": list_edge_settings(sweep.config.search_axes, best.params) if best else {},
+        "notes": read_table_description(sweep.path).notes if sweep.config.base.task == REGRESSION else [],
     }
 
 

@@ -261,3 +261,73 @@ def test_what_to_look_at_in_the_columns_is_named() -> None:
     assert "as a copy in another unit does: leave the column out" in found[1]
     assert found[2].endswith("(--time-order), which tests on the last ones.")
     assert not any("straight line" in note or "-999" in note for note in prepare().notes)
+
+
+def add_text(name: str, words: list[str]) -> RawColumn:
+    return RawColumn(name, TEXT, np.array([words[n % len(words)] for n in range(ROWS)], object))
+
+
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [
+        (["train", "Training", "validation", "test"], {"train": 25, "validation": 12, "test": 11}),
+        (["train", "train", "train", "test"], {"train": 33, "validation": 4, "test": 11}),
+    ],
+    ids=["of three parts", "of two parts"],
+)
+def test_a_column_split_is_followed(words: list[str], counts: dict[str, int]) -> None:
+    table = prepare(add_text("Split", words))
+    assert {name: len(rows) for name, rows in vars(table.split).items()} == counts
+    for part, wanted in (("train", "train"), ("test", "test")):
+        rows = table.row_numbers[getattr(table.split, part)] - 1
+        assert {words[row % len(words)].lower()[:5].strip() for row in rows} <= {wanted, f"{wanted}i"}
+    assert not any(name.startswith("Split") for name in table.encoding.feature_names)
+    sizes = f"{counts['train']} train, {counts['validation']} validation and {counts['test']} test rows"
+    assert f"The split is that of the column Split: {sizes}." in " ".join(table.notes)
+    assert table.split_column == "Split"
+    drawn = prepare(add_text("Split", words), leave_out=["Split"])
+    assert drawn.split_column == ""
+    np.testing.assert_array_equal(drawn.split.test, prepare().split.test)
+
+
+def test_a_column_split_that_divides_groups_is_followed_and_doubted() -> None:
+    table = prepare(add_text("split", ["train", "train", "test"]), add_text("patient", ["a", "b"]), group="patient")
+    assert "2 groups of rows that belong together or are copies are in more than one part of it: " in " ".join(
+        table.notes
+    )
+    assert "2 groups by patient." in table.notes
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "reason"),
+    [
+        (["0", "1"], {}, "0 and 1 do not say which part is which: write train, validation and test"),
+        (["train", "test", ""], {}, "it is empty in some rows: fill it, and it is followed"),
+        (["train"], {}, "to be followed it needs 4 rows to train or more, 2 to test, and 4 or none for validation"),
+        (["train", "test"], {"in_time_order": True}, "rows are in time order"),
+    ],
+)
+def test_a_column_split_that_is_not_followed_is_named(words: list[str], settings: dict[str, Any], reason: str) -> None:
+    table = prepare(add_text("split", words), **settings)
+    assert f"Columns that were not used: “split” ({reason})." in table.notes
+    np.testing.assert_array_equal(table.split.test, prepare(**settings).split.test)
+
+
+def test_a_column_split_of_other_words_is_a_column_as_any_other() -> None:
+    table = prepare(add_text("split", ["banana", "tree"]))
+    assert {"split = banana", "split = tree"} <= set(table.encoding.feature_names)
+
+
+def test_a_column_that_looks_like_groups_is_named_with_its_option() -> None:
+    patients = [f"patient {n}" for n in range(10)]
+    said = (
+        "subject_id has 10 values in 50 rows: if rows with the same value belong together, choose it as the group "
+        "(--group subject_id), so that none is both in training and in test."
+    )
+    assert said in prepare(add_text("subject_id", patients)).notes
+    for column, settings in (
+        (add_text("subject_id", patients), {"group": "subject_id"}),
+        (add_text("subject_id", [f"patient {n}" for n in range(40)]), {}),
+        (add_text("subject", patients), {}),
+    ):
+        assert not any("belong together" in note for note in prepare(column, **settings).notes)

@@ -147,6 +147,7 @@ def test_labels_are_applied_as_a_new_version_arm_by_arm(pool: LabelPool, leaves:
         assert made.train_labels[400:].tolist() == [2, 0, 9]
         np.testing.assert_array_equal(made.test_images, leaves.test_images)
         assert (told["extended_from"], told["extended_by"], told["pool"]) == ("leaves", 3, "attic")
+        assert told["notes"] == []
     assert [one.name for one in label_pool.list_dataset_pools("leaves_3")] == ["attic"]
     assert "leaves with 4 labelled images of attic" in invoke("apply", "attic", "--as", "all_of_it")
     assert json.loads(invoke("pools", "--json")) == {"name": "attic", "dataset": "leaves", "images": 30, "labelled": 4}
