@@ -85,7 +85,7 @@ def test_labels_are_called_as_people_call_them(tmp_path: Path, label: str) -> No
         ("p_0,p_1,label\n0.9,0.1,0\n0.2,oops,1\n", "column “p_1” has “oops” in line 3"),
         ("sep=;\np_0;p_1;label\n0,9;0,1;0\n0,2;oops;1\n", "column “p_1” has “oops” in line 4"),
         ("# a\nlabel,x,p_0,p_1\n0,q,?,0.1\n1,q,0.2,0.8\n", "column “p_0” has “.” in line 3"),
-        ("label,prediction\n0.25,0.5\n1.5,2.5\n3.25,1\n", "“label” and “prediction” look like"),
+        ("label,prediction\n0.25,0.5\n1.5,2.5\n3.25,1\n", "it holds predicted numbers, not classes"),
         ("label,prediction\n0,0\n1,1\n", "only what is predicted .“prediction”."),
         ("label,p_1\n0.25,0.5\n1.5,0.25\n3.25,1\n", "look like numbers to predict .regression."),
     ],

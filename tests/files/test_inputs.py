@@ -17,7 +17,8 @@ import pytest
 from ensemble import exchange
 from ensemble.errors import EnsembleError
 from ensemble.exchange.data_tables import read_data_table
-from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
+from ensemble.exchange.file_task import is_numeric_file
+from ensemble.exchange.numeric_files import read_numeric_file
 
 RNG = np.random.default_rng(11)
 N = 40
@@ -182,7 +183,7 @@ INPUTS: dict[str, Input] = {
         "classes",
         {"preds": SHARES[None].astype("f4"), "labels": LABELS, "mean": np.ones(3), "std": np.ones(3)},
         [1, 4, ACCURACY],
-        ["`mean`, `std`"],
+        ["“mean”, “std”"],
     ),
 }
 

@@ -104,3 +104,19 @@ def test_labels_that_fit_two_readings_are_said_and_can_be_read_the_other_way() -
     control.set_value("from-1").run()
     assert "100" in said(at)
     assert [one for one in at.button if one.key == "import_keep"]
+
+
+@pytest.mark.parametrize("names", ["mean;std;target", "logit_a;logit_b;label"])
+def test_numbers_with_two_readings_are_asked_about(names: str) -> None:
+    rows = "\n".join(
+        f"{n % 2 + 1},{100 + n};{n % 2 + 1},{200 + n};" + ("ab"[n % 2] if "label" in names else f"{n}")
+        for n in range(20)
+    )
+    at = handed_in(f"{names}\n{rows}".encode(), "theirs.csv")
+    assert "can be read in two ways: “1,100” is 1100" in said(at)
+    assert "--decimal" not in said(at)
+    assert not [one for one in at.button if one.key == "import_keep"]
+    (sign,) = [one for one in at.segmented_control if one.label == "Read numbers with a"]
+    sign.set_value("comma").run()
+    assert "Numbers are read with a decimal comma." in said(at)
+    assert [one for one in at.button if one.key == "import_keep"]

@@ -183,3 +183,21 @@ def test_one_on_its_way_can_be_stopped_and_one_that_ended_resumed_and_deleted(
     button(at, "numeric_delete").click().run()
     button(at, "numeric_delete_sure").click().run()
     assert list_runs() == []
+
+
+def test_a_table_with_two_readings_is_asked_about_and_read_as_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "\n".join(f"{n % 9 + 1},{100 + n};{n % 9 + 1},{100 + n}" for n in range(40))
+    at = open_page()
+    at.file_uploader(key="numbers_file").set_value(("houses.csv", f"size;price\n{rows}".encode(), "")).run()
+    (question,) = [one.value for one in at.warning]
+    assert "“1,100” is 1100 with a decimal point and 1.100 with a decimal comma." in question
+    assert "--decimal" not in question
+    (sign,) = [one for one in at.segmented_control if one.label == "Read numbers with a"]
+    assert sign.options == ["Decimal point", "Decimal comma"]
+    sign.set_value("comma").run()
+    assert not at.warning
+    monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)
+    at.button(key="numbers_launch").click().run()
+    (run,) = list_runs()
+    table = read_table_description(run.path)
+    assert (table.chosen_decimal, table.ranges["size"]) == ("comma", [pytest.approx(1.1, 0.1), pytest.approx(9.1, 0.1)])
