@@ -116,7 +116,7 @@ def test_numbers_with_two_readings_are_asked_about(names: str) -> None:
     assert "can be read in two ways: “1,100” is 1100" in said(at)
     assert "--decimal" not in said(at)
     assert not [one for one in at.button if one.key == "import_keep"]
-    (sign,) = [one for one in at.segmented_control if one.label == "Read numbers with a"]
+    (sign,) = [one for one in at.segmented_control if one.label == "Decimal sign"]
     sign.set_value("comma").run()
     assert "Numbers are read with a decimal comma." in said(at)
     assert [one for one in at.button if one.key == "import_keep"]

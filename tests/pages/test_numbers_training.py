@@ -192,8 +192,8 @@ def test_a_table_with_two_readings_is_asked_about_and_read_as_chosen(monkeypatch
     (question,) = [one.value for one in at.warning]
     assert "“1,100” is 1100 with a decimal point and 1.100 with a decimal comma." in question
     assert "--decimal" not in question
-    (sign,) = [one for one in at.segmented_control if one.label == "Read numbers with a"]
-    assert sign.options == ["Decimal point", "Decimal comma"]
+    (sign,) = [one for one in at.segmented_control if one.label == "Decimal sign"]
+    assert sign.options == ["Point", "Comma"]
     sign.set_value("comma").run()
     assert not at.warning
     monkeypatch.setattr(RUN_STORE, "start_worker", lambda run: None)

@@ -7,7 +7,7 @@ from ensemble.files.numbers import COMMA, DECIMAL_SIGNS, POINT, DecimalSignError
 from ensemble.ui.shared import widget_state
 from ensemble.wording import escaping
 
-_SIGN_LABELS = {POINT: "Decimal point", COMMA: "Decimal comma"}
+_SIGN_LABELS = {POINT: "Point", COMMA: "Comma"}
 
 
 def show_file_problem(problem: EnsembleError | str) -> None:
@@ -20,7 +20,7 @@ def select_decimal_sign(key: str) -> None:
     """A choice of the two readings; the file is read again with it."""
     widget_state.draw_widget(
         st.segmented_control,
-        "Read numbers with a",
+        "Decimal sign",
         DECIMAL_SIGNS,
         key=key,
         format_func=_SIGN_LABELS.__getitem__,
