@@ -67,6 +67,17 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "test flag": ("is_test", "is_testing", "test", "testing"),
     "picture group": ("group", "groups", "patient_id", "video_id", "writer_id"),
 }
+# What folders and arrays of each split are called. Images for validation are learnt from.
+SPLIT_NAMES = {
+    "train": "train",
+    "training": "train",
+    "test": "test",
+    "testing": "test",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "dev": "val",
+}
 # A table's own numbers of its rows, of which nothing need be said.
 ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
 _SPREADS = ("std", "variance", "log variance", "log std")

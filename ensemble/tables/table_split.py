@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.image_groups import Groups, select_groups
-from ensemble.datasets.own.source import SPLIT_NAMES
 from ensemble.errors import ConfigError
+from ensemble.files.columns import SPLIT_NAMES
 
 _SPLIT_STREAM = 0x7AB1E  # tells these draws from any other by the same seed
 _PARTS = ("train", "val", "test")  # as `SPLIT_NAMES` has them

@@ -16,17 +16,6 @@ from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels
 Pixels = NDArray[np.uint8]
 Size = tuple[int, int]  # height and width, as shown
 
-# What folders and arrays of each split are called; what is for validation is learnt from.
-SPLIT_NAMES = {
-    "train": "train",
-    "training": "train",
-    "test": "test",
-    "testing": "test",
-    "val": "val",
-    "valid": "val",
-    "validation": "val",
-    "dev": "val",
-}
 # What arrays and columns are called that say which pictures belong together.
 GROUP_NAMES = frozenset(ROLE_NAMES["picture group"])
 VALIDATION_TRAINED_NOTE = (

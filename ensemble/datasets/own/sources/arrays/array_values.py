@@ -16,7 +16,6 @@ from ensemble.datasets.label_meanings import describe_reading_option
 from ensemble.datasets.own.custom_registry import MOST_CLASSES
 from ensemble.datasets.own.label_classes import choose_class_reading, list_class_readings
 from ensemble.datasets.own.source import (
-    SPLIT_NAMES,
     VALIDATION_TESTED_NOTE,
     VALIDATION_TRAINED_NOTE,
     DatasetImageFormat,
@@ -27,6 +26,7 @@ from ensemble.datasets.own.source import (
 )
 from ensemble.datasets.own.sources.encoded import picture_decoding
 from ensemble.errors import DataError
+from ensemble.files.columns import SPLIT_NAMES
 from ensemble.files.labels import find_missing_labels
 from ensemble.pictures.files import levels
 

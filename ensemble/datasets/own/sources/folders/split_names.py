@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ensemble.datasets.own.source import SPLIT_NAMES
+from ensemble.files.columns import SPLIT_NAMES
 
 UNLABELLED = "unlabelled"  # a split whose pictures have no class
 _SPLIT_WORDS = {

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensemble.datasets.own.request import sanitize_text
-from ensemble.datasets.own.source import SPLIT_NAMES
 from ensemble.errors import DataError
-from ensemble.files.columns import list_unused_notes
+from ensemble.files.columns import SPLIT_NAMES, list_unused_notes
 
 _LABEL_NAMES = (
     *("label", "labels", "class", "target", "emotion", "category", "digit", "y", "class_label"),
