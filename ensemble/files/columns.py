@@ -154,9 +154,7 @@ def is_ensemble_name(member: str) -> bool:
     return fold_name(member) in _ENSEMBLE_NAMES
 
 
-def list_unused_notes(
-    names: Sequence[str] | Mapping[str, str], what: str = "column", file: str = ""
-) -> list[str]:
+def list_unused_notes(names: Sequence[str] | Mapping[str, str], what: str = "column", file: str = "") -> list[str]:
     """Name the columns or arrays of a file that were not used, in one sentence; in none if all were.
 
     Args:
