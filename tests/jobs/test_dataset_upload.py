@@ -15,7 +15,8 @@ import scipy.io
 from PIL import Image
 
 from ensemble import datasets
-from ensemble.access import Action
+from ensemble.access import Action, Person, Role, owners, set_person_source
+from ensemble.datasets.own.pools import label_pool
 from ensemble.datasets.own.request import DatasetNaming
 from ensemble.errors import ConfigError, DataError, RunError, StorageError
 from ensemble.jobs.job import request_job_stop
@@ -159,6 +160,38 @@ def test_a_data_set_as_it_was_published_becomes_the_dataset(file: str, folder: P
     found = upload_preview.load_preview(job.path).dataset
     both = np.concatenate([found.train_images, found.test_images])[..., 0]
     assert of_split(both) == of_split(images)
+
+
+def add_leaves() -> None:
+    job = read_through(packed())
+    upload_preview.accept_preview(job.path, DatasetNaming("leaves", noun="leaf"))
+    dataset_upload.discard_upload(job.id)
+
+
+def name_file(content: bytes, name: str) -> io.BytesIO:
+    file = io.BytesIO(content)
+    file.name = name
+    return file
+
+
+def test_images_without_labels_become_a_pool_of_whoever_uploaded_them(folder: Path) -> None:
+    add_leaves()
+    new = RANDOM.integers(0, 256, (2, 16, 16, 3), np.uint8)
+    set_person_source(lambda: Person("mia@example.org", Role.MEMBER))
+    try:
+        pictures = [name_file(png(image), "../ä b.PNG") for image in new]
+        job = dataset_upload.receive_pool_upload(pictures, "leaves")
+        broken = dataset_upload.receive_pool_upload([name_file(b"x", "a.zip")], "leaves")
+    finally:
+        set_person_source(None)
+    assert job.request.file == "2 pictures"
+    assert (worked(job).state, worked(broken).state) == ("done", "failed")
+    (pool,) = label_pool.list_label_pools()
+    np.testing.assert_array_equal(pool.images, new)
+    assert pool.read_image_names() == ("0001_ä_b.png", "0002_ä_b.png")
+    assert owners.read_owner(pool.folder) == "mia@example.org"
+    with pytest.raises(DataError, match="not both"):
+        dataset_upload.receive_pool_upload([*pictures, name_file(b"", "b.zip")], "leaves")
 
 
 def test_what_is_refused_says_why_in_words_of_the_page(folder: Path) -> None:

@@ -20,7 +20,9 @@ from ensemble.datasets.own.pools import label_pool, pool_batches, pool_labels
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_batches import LabelBatch
 from ensemble.jobs.status import write_status
+from ensemble.jobs.uploads import dataset_upload
 from tests.acquisition.test_learning import SMALL, build_results
+from tests.jobs.test_working_folder import wait_for_job
 from tests.pages import own_images
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -101,11 +103,33 @@ def test_pictures_are_taken_in_and_a_first_visit_says_what_for(tmp_path: Path) -
         Image.fromarray(image).save(content := io.BytesIO(), "png")
         files.append((f"../{number}.png", content.getvalue(), "image/png"))
     at.get("file_uploader")[0].set_value(files).run()
-    press(at, "labels_pool_add")
+    at.button(key="labels_pool_add").click().run()
+    wait_for_job(lambda: dataset_upload.read_upload_job(at.session_state["pool_upload"]))
+    at.run()
+    assert not at.exception
+    assert list(dataset_upload.uploads_folder().iterdir()) == []
     (pool,) = label_pool.list_label_pools()
     np.testing.assert_array_equal(pool.images, new)
     assert pool.read_image_names() == ("0001_0.png", "0002_1.png")
     assert "2 leaves have no label yet" in said(at)
+
+
+def test_an_upload_that_is_no_pool_says_why_and_makes_room_for_another() -> None:
+    own_images.add()
+    at = opened(trained(dataset="leaves", epochs=1), "labels", split="pool")
+    at.get("file_uploader")[0].set_value(("a.zip", b"no archive", "application/zip")).run()
+    at.button(key="labels_pool_add").click().run()
+    wait_for_job(lambda: dataset_upload.read_upload_job(at.session_state["pool_upload"]))
+    at.run()
+    assert [one.value for one in at.error] == [
+        "This is not a readable .zip, or the upload is incomplete: pack the folder again as an ordinary .zip, "
+        "and upload all of it."
+    ]
+    assert not at.get("file_uploader")
+    press(at, "labels_pool_again")
+    assert at.get("file_uploader")
+    assert list(dataset_upload.uploads_folder().iterdir()) == []
+    assert label_pool.list_label_pools() == []
 
 
 def test_both_arms_of_an_experiment_are_shown_with_their_answer() -> None:

@@ -1,8 +1,8 @@
-"""A person's upload, read without making anybody wait: unpacked, prepared on trial, to be accepted.
+"""A person's upload, read without making anybody wait: a dataset prepared on trial, or a pool.
 
 A process of its own opens what came, for a picture may be anything. Its folder lies among the
 datasets, so that what is accepted only has to be given its place; it goes when that is done, when
-the person throws it away, or after a day.
+the person throws it away, or after a day. Images without labels are added at once, as a pool.
 """
 
 import dataclasses
@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from ensemble.jobs.queue import exclude_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.jobs.store import BaseJobStore
 from ensemble.jobs.uploads import upload_request
-from ensemble.jobs.uploads.upload_request import UploadRequest
+from ensemble.jobs.uploads.upload_request import UploadRequest, name_pool_files
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.disk_errors import describe_os_error, describe_remedy
 from ensemble.storage.folders import data_folder
@@ -114,17 +115,35 @@ def receive_upload(content: BinaryIO, request: UploadRequest) -> UploadJob:
       StorageError: it could not be written.
     """
     check_permission(Action.ADD_DATA)
-    name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
+    return _store_upload({request.stem + request.suffix: content}, request)
+
+
+def receive_pool_upload(files: Sequence[BinaryIO], dataset: str) -> UploadJob:
+    """Store images without labels and start to add them as a pool; as `receive_upload`.
+
+    Args:
+      files: an archive, or pictures.
+      dataset: whose classes they are to be labeled as.
+    """
+    check_permission(Action.ADD_DATA)
+    names = name_pool_files([file.name for file in files])
+    title = files[0].name[:200] if len(files) == 1 else f"{len(files):,} pictures"
+    return _store_upload(dict(zip(names, files, strict=True)), UploadRequest(title, dataset=dataset))
+
+
+def _store_upload(files: Mapping[str, BinaryIO], request: UploadRequest) -> UploadJob:
+    folder = uploads_folder() / secrets.token_hex(8)
     try:
         uploads_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         _remove_expired_uploads()
         usage_limits.check_pending_uploads(_count_active_uploads)
         folder.mkdir(mode=0o700)
         owners.write_owner(folder)
-        audit_log.write_audit_entry(Action.ADD_DATA, name)
+        audit_log.write_audit_entry(Action.ADD_DATA, next(iter(files)))
         (folder / upload_request.SOURCE_FOLDER).mkdir()
-        with (folder / upload_request.SOURCE_FOLDER / name).open("xb") as file:
-            shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
+        for name, content in files.items():
+            with (folder / upload_request.SOURCE_FOLDER / name).open("xb") as file:
+                shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
         return start_upload_reading(folder.name, request)
     except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
@@ -192,22 +211,25 @@ def _remove_expired_uploads() -> None:
 
 def execute_upload(ident: str) -> None:
     """Read a queued upload in this process."""
-    _UPLOADS.execute(ident, _prepare_upload)
+    _UPLOADS.execute(ident, _read_upload)
 
 
-def _prepare_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest) -> Outcome:
+def _read_upload(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest) -> Outcome:
     from ensemble.jobs.uploads import upload_preview  # It opens images; the queue only needs the kind.
 
     report_progress = build_progress_callback(status, stop)
     try:
         report_progress(None, "Opening")
-        upload_preview.prepare_preview(
-            upload_request.unpack_upload(job.path, job.request, report_progress),
-            job.path,
-            job.request.preparation,
-            report_progress,
-        )
+        if job.request.dataset:
+            upload_preview.add_uploaded_pool(job.path, job.request.dataset, report_progress)
+        else:
+            upload_preview.prepare_preview(
+                upload_request.unpack_upload(job.path, job.request, report_progress),
+                job.path,
+                job.request.preparation,
+                report_progress,
+            )
     except DataError as error:
         return Outcome("failed", upload_request.rephrase_for_page(str(error), job.path))
     status.update(fraction=1.0)
-    return Outcome("done", "Read: check it, then add it.")
+    return Outcome("done", "Added as a pool." if job.request.dataset else "Read: check it, then add it.")

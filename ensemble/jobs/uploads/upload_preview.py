@@ -1,4 +1,4 @@
-"""A person's images prepared on trial: all of a dataset but its name, to be looked at first."""
+"""A person's images prepared on trial, to be looked at before they become a dataset; or added as a pool."""
 
 import shutil
 from dataclasses import asdict, dataclass
@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.access import Action, owners
+from ensemble.datasets import load_dataset
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.own import arrays, custom_registry, dataset_builder, source_lookup
+from ensemble.datasets.own.pools import label_pool
 from ensemble.datasets.own.request import DatasetNaming, PreparationSettings
 from ensemble.datasets.progress import Progress
 from ensemble.errors import NotPreparedError
+from ensemble.jobs.uploads import upload_request
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.atomic_files import read_json, write_json
 from ensemble.storage.plain_files import parse_json, read_limited_bytes
@@ -87,6 +90,21 @@ def prepare_preview(source: Path, folder: Path, how: PreparationSettings, progre
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
         raise
+
+
+def add_uploaded_pool(folder: Path, dataset: str, progress: Progress) -> None:
+    """Add the images in an upload's folder as a pool of the same owner.
+
+    Raises:
+      DataError: the dataset does not exist, or has all of the images, or none can be read.
+      StorageError: the disk refuses; nothing is left.
+    """
+    source = folder / upload_request.SOURCE_FOLDER
+    archive = source / "upload.zip"
+    pool = label_pool.add_label_pool(
+        label_pool.suggest_pool_name(dataset), archive if archive.is_file() else source, load_dataset(dataset), progress
+    )
+    owners.copy_owner(folder, pool.folder)
 
 
 def load_preview(folder: Path) -> UploadPreview:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ensemble.storage.archives.unpacking import unpack_archive
 
 SUFFIXES = (".zip", ".npz", ".mat", ".csv", ".csv.gz")
 SOURCE_FOLDER, _UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
+_MAX_STEM_LETTERS, _MAX_SUFFIX_LETTERS = 80, 10
 # Options that sentences name, as the page calls them.
 PAGE_FIELD_NAMES = {
     "--size": "Size",
@@ -32,6 +34,7 @@ class UploadRequest:
 
     Attributes:
       file: its name, as the browser said it; only to be shown.
+      dataset: whose pool the images become, without labels; "" for a dataset of their own.
       size, test_share, max_unreadable, merge_classes, class_pattern, labels_as, masks: as of
         `PreparationSettings`.
     """
@@ -44,6 +47,7 @@ class UploadRequest:
     class_pattern: str = ""
     labels_as: str = ""
     masks: str = ""
+    dataset: str = ""
 
     @property
     def preparation(self) -> PreparationSettings:
@@ -78,6 +82,24 @@ class UploadRequest:
     def _find_suffix(self) -> str:
         name = Path(self.file).name.lower()
         return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+
+
+def name_pool_files(names: Sequence[str]) -> list[str]:
+    """Names under which uploaded images without labels are stored: "upload.zip" of an archive, else numbered.
+
+    Raises:
+      DataError: an archive came with other files.
+    """
+    if not any(name.lower().endswith(".zip") for name in names):
+        # Numbered, because two may have the same name, and without characters that a disk may refuse.
+        stems = [re.sub(r"\W+", "_", Path(name).stem)[:_MAX_STEM_LETTERS] for name in names]
+        return [
+            f"{number:04}_{stem}{Path(name).suffix[:_MAX_SUFFIX_LETTERS].lower()}"
+            for number, (stem, name) in enumerate(zip(stems, names, strict=True), 1)
+        ]
+    if len(names) > 1:
+        raise DataError("Give one .zip, or pictures, not both.")
+    return ["upload.zip"]
 
 
 def unpack_upload(folder: Path, request: UploadRequest, progress: Progress) -> Path:

@@ -33,6 +33,7 @@ _VERSION_BUTTONS = {
 
 def show_pool_screen(run: runs.Run) -> None:
     """The pools of a run's dataset: choose, label, apply."""
+    pool_upload.leave_added_upload()
     if problem := Tab.label_problem.pop():
         guard.show_error_message(problem)
     pools = pool_questions.list_run_pools(run)

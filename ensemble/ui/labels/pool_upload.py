@@ -1,28 +1,20 @@
-"""Pictures without labels taken in as a pool: a .zip, or files one by one."""
-
-import re
-import shutil
-import tempfile
-from collections.abc import Sequence
-from pathlib import Path
-from typing import BinaryIO
+"""Pictures without labels uploaded as a pool: a .zip, or files one by one."""
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.access import Action
-from ensemble.datasets.own.pools.label_pool import add_label_pool, suggest_pool_name
 from ensemble.datasets.own.sources.encoded.picture_decoding import SUFFIXES
-from ensemble.errors import DataError, EnsembleError, StorageError
+from ensemble.errors import EnsembleError
+from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.dataset_upload import UploadJob
 from ensemble.runs.test_set import load_run_dataset
-from ensemble.storage.disk_errors import describe_os_error, describe_remedy
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.formats import pluralize_noun
 
-_MAX_STEM_LETTERS, _COPY_CHUNK_BYTES = 80, 2**20
-_UPLOAD_KEY = "labels_pool_upload"
 _TYPES = ["zip", *(suffix.removeprefix(".") for suffix in sorted(SUFFIXES))]
 
 
@@ -40,14 +32,25 @@ def show_first_upload(run: runs.Run) -> None:
 
 
 def show_pool_upload(run: runs.Run) -> None:
+    """Show the uploader; in its place the last upload of this tab until it is read, and why it failed."""
+    job = dataset_upload.read_upload_job(tab.pool_upload)
+    if job:
+        job_panel.show_live_job(lambda: dataset_upload.read_upload_job(tab.pool_upload), _draw_upload)
+        if not job.active:
+            st.button(
+                "Upload other pictures", icon=":material/upload:", key="labels_pool_again", on_click=_leave_upload
+            )
+        return
     things = pluralize_noun(run.data.noun)
-    key = f"{_UPLOAD_KEY}_{tab.pool_upload_count}"
     files = st.file_uploader(
         escaping.escape_markdown(f"A .zip of {things} without labels, or the pictures"),
         type=_TYPES,
         accept_multiple_files=True,
-        key=key,
-        **rights.build_control_arguments(Action.ADD_DATA, help="Larger ones: `ensemble label pool` on its machine."),
+        key=f"labels_pool_upload_{tab.pool_upload_count}",
+        **rights.build_control_arguments(
+            Action.ADD_DATA,
+            help="They are opened by a process of their own. Larger ones: `ensemble label pool` on its machine.",
+        ),
     )
     if st.button(
         "Keep them as a pool",
@@ -56,61 +59,29 @@ def show_pool_upload(run: runs.Run) -> None:
         icon=":material/library_add:",
         **rights.build_control_arguments(Action.ADD_DATA, disabled=not files),
     ):
-        _keep_uploaded_pool(run, files or [])
+        try:
+            tab.pool_upload = dataset_upload.receive_pool_upload(files or [], load_run_dataset(run).name).id
+            tab.pool_upload_count += 1  # another key: the files that were uploaded are forgotten
+        except EnsembleError as error:
+            tab.label_problem = str(error)
+        st.rerun()
 
 
-def _keep_uploaded_pool(run: runs.Run, files: Sequence[BinaryIO]) -> None:
+def leave_added_upload() -> None:
+    """Forget the upload of this tab once it is a pool."""
+    if (job := dataset_upload.read_upload_job(tab.pool_upload)) and job.state == "done":
+        _leave_upload()
+
+
+def _draw_upload(job: UploadJob) -> None:
+    job_panel.show_job_progress(job, "you can continue meanwhile", prefix="labels_pool_")
+
+
+def _leave_upload() -> None:
+    """Remove the upload's files; the uploader takes its place."""
     try:
-        with st.spinner("Reading the pictures …"), tempfile.TemporaryDirectory(prefix="ensemble-pool-") as folder:
-            source = _write_uploaded_files(Path(folder), files)
-            dataset = load_run_dataset(run)
-            add_label_pool(suggest_pool_name(dataset.name), source, dataset)
-        tab.pool_upload_count += 1  # another key: what was handed in is forgotten
+        dataset_upload.discard_upload(tab.pool_upload)
     except EnsembleError as error:
         tab.label_problem = str(error)
-    st.rerun()
-
-
-def _write_uploaded_files(folder: Path, files: Sequence[BinaryIO]) -> Path:
-    """The uploaded archive, or a folder of the uploaded pictures, under names of our own.
-
-    Raises:
-      DataError: an archive came with other files.
-      StorageError: the disk does not take them.
-    """
-    archives = [file for file in files if file.name.lower().endswith(".zip")]
-    if archives and len(files) > 1:
-        raise DataError("Give one .zip, or pictures, not both.")
-    if archives:
-        _write_uploaded_file(folder / "upload.zip", archives[0])
-        return folder / "upload.zip"
-    inner = folder / "upload"
-    try:
-        inner.mkdir()
-    except OSError as error:
-        raise _build_upload_error(error) from error
-    for number, file in enumerate(files):
-        # Numbered, so that two of one name are two; of the name only what no disk minds.
-        stem = re.sub(r"\W+", "_", Path(file.name).stem)[:_MAX_STEM_LETTERS]
-        suffix = Path(file.name).suffix.lower()
-        _write_uploaded_file(inner / f"{number + 1:04}_{stem}{suffix}", file)
-    return inner
-
-
-def _write_uploaded_file(path: Path, content: BinaryIO) -> None:
-    """Copies what was uploaded, a piece at a time.
-
-    Raises:
-      StorageError: the disk does not take it.
-    """
-    try:
-        with path.open("xb") as file:
-            shutil.copyfileobj(content, file, _COPY_CHUNK_BYTES)
-    except OSError as error:
-        raise _build_upload_error(error) from error
-
-
-def _build_upload_error(error: OSError) -> StorageError:
-    return StorageError(
-        f"The upload cannot be saved ({describe_os_error(error)}): {describe_remedy(error)}, and hand it in again."
-    )
+    else:
+        tab.pool_upload = ""

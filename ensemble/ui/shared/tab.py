@@ -123,10 +123,11 @@ class Tab:
     guesses = TabValue[Mapping[tuple[str, int], int | None]]("why_guesses", {})
 
     # Labels: the image whose decision was undone last; why a decision could not be saved or a new
-    # version not be created, shown once.
+    # version not be created, shown once. The upload that becomes a pool, by its id.
     label_undone = TabValue[int | None]("label_undone", None)
     label_problem = TabValue[str]("label_problem", "")
     pool_upload_count = TabValue[int]("pool_upload_count", 0)
+    pool_upload = TabValue[str]("pool_upload", "")
 
     # Why a job could not be started or stopped, by the key of the button: shown once.
     job_problem = KeyedTabValue[str]("{}_problem", "")
