@@ -402,7 +402,7 @@ def _is_row_of_data(header: list[str], rows: list[list[str]]) -> bool:
     of text stand next to those of numbers, the first row is data only if a text of it is repeated below.
     """
     places = [place for place in range(len(header)) if _is_mostly_numbers(rows, place)]
-    texts = [place for place in range(len(header)) if place not in places]
+    texts = sorted({*range(len(header))} - {*places})
     if not places or not all(is_plain_number(header[place]) for place in places):
         return False
     numbers = [float(header[place].replace(",", ".")) for place in places]
@@ -517,5 +517,10 @@ def _describe_row_error(message: str, layout: CsvLayout) -> str:
         return (
             f"its line {int(match[1]) - 1 + layout.lines} has {match[3]} cells, and the first row {match[2]}: "
             "save it again, with quotes around text that holds the delimiter."
+        )
+    if "straddling" in message:
+        return (
+            "it has a row of more than 4 MB: save it with ordinary line ends, and close each quote in the row that "
+            "it was opened in."
         )
     return f"it is not a readable table ({' '.join(message.split()):.100}): save it again as CSV in UTF-8."

@@ -21,6 +21,7 @@ _READ_BUFFER_BYTES = 2**20
 _ARROW_ENDING, _ARROW_START = ".arrow", b"ARROW1"  # of streams and of files
 _BLOCK_BYTES = 2**22  # of a CSV that are parsed at once; a row has to fit
 _COLUMN_OVERHEAD_BYTES = 2**16  # that a column may take beyond its cells
+_HEAD_START_BYTES = 2**26  # that its first rows may take beyond their share, since a batch is written out at once
 
 
 class _TooLargeError(Exception):
@@ -220,16 +221,19 @@ class _TableReader:
             group_rows = [file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)]
         groups = range(len(group_rows)) if row_group is None else [row_group]
         rows = sum(group_rows[number] for number in groups)
-        totals = dict.fromkeys(columns, 0)
+        totals, rows_read = dict.fromkeys(columns, 0), 0
         batches = file.iter_batches(batch_rows, row_groups=list(groups), columns=columns)
         for batch in batches:
             batch.validate(full=True)
             arrays = []
+            rows_read += batch.num_rows
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
                 if name in cut and pa.types.is_dictionary(array.type):
                     array = _cut_texts(array, cut_at, pa)
                 totals[name] = totals.get(name, 0) + _measure_array(array, pa)
-                if most_cell is not None and totals[name] > (_COLUMN_OVERHEAD_BYTES + most_cell * rows):
+                if most_cell is not None and totals[name] > min(
+                    _COLUMN_OVERHEAD_BYTES + most_cell * rows, _HEAD_START_BYTES + most_cell * rows_read
+                ):
                     raise _TooLargeError(name)
                 if pa.types.is_dictionary(array.type):
                     array = array.cast(array.type.value_type)

@@ -34,6 +34,12 @@ SWAPS = (
     '["x"]',
     NESTED,
 )
+# What is put into tables, headers and archives.
+TOKENS = (
+    *(b'"', b",", b";", b"\t", b"\n", b"\r", b"\0", b"sep=", b"#", b"\xff\xfe", b"\xef\xbb\xbf", b"\xff", b"'"),
+    *(b"nan", b"1e999", b"-", b"1.234,5", b"label", b"mean", b"p_0", b"q0.5", b"0" * 400, b"\xe2\x88\x92"),
+    *(b"PK\1\2", b"PK\3\4", b"PK\5\6", b"PAR1", b"\x93NUMPY", b"IDAT", b"\xff\xda", b"../", b"\xff" * 8, b"[" * 2000),
+)
 MARK = '"@here@"'
 
 
@@ -91,6 +97,29 @@ def corrupted(content: bytes, name: str, rng: Rng) -> tuple[str, Callable[[Path]
             other = [b"[]", b"null", b"7", b'"x"', b"{}", b" " * LARGE, NESTED.encode()]
             one = other[int(rng.integers(len(other)))]
             return f"{one[:9]!r}, {len(one)} bytes", written(one)
+
+
+def mutated(content: bytes, name: str, rng: Rng) -> Callable[[Path], object]:
+    """Write a file with one to twelve small changes; of an archive of arrays, sometimes one array is another."""
+    if name.endswith(".npz") and rng.random() < 0.3:
+        return arrays(content, rng)[1]
+    if rng.random() < 0.3:
+        return flipped(content, rng)[1]
+    changed = bytearray(content)
+    for _ in range(int(rng.choice([1, 1, 1, 2, 4, 12]))):
+        place, length = int(rng.integers(len(changed) + 1)), int(rng.choice([1, 3, 20, 200]))
+        match int(rng.integers(6)):
+            case 0 | 1:
+                changed[place:place] = TOKENS[int(rng.integers(len(TOKENS)))]
+            case 2:
+                del changed[place : place + length]
+            case 3:
+                changed[place:place] = changed[place : place + length]
+            case 4:
+                changed[place : place + length] = rng.bytes(length)
+            case _:
+                del changed[max(place, len(changed) // 2) :]
+    return written(bytes(changed))
 
 
 def flipped(content: bytes, rng: Rng) -> tuple[str, Callable[[Path], object]]:

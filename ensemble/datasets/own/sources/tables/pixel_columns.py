@@ -172,7 +172,7 @@ def _makes_square(count: int) -> bool:
 
 
 def _build_named(shown: Sequence[str], names: Sequence[str], pixels: tuple[int, ...], joined: bool) -> PixelColumns:
-    others = [place for place in range(len(names)) if place not in set(pixels)]
+    others = sorted({*range(len(names))} - {*pixels})
     splits = [place for place in others if names[place] in _SPLIT_COLUMNS]
     split = next(iter(splits), None)
     label = _choose_label(names, [place for place in others if place != split])
