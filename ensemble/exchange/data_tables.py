@@ -120,8 +120,15 @@ def _read_cells(
         _check_table_size(table.layout.rows, len(names))
         check_distinct_columns(names)
         wanted, rules = _build_number_rules(names, decimal, encoding)
-        cells = table.read_columns(wanted).rename_columns([name.strip() for name in wanted])
-        return Table(cells, rules=rules), [name for name in names if name not in wanted]
+        # Lists and records are not used, and unpack to far more than the footer says.
+        flat = set(table.list_flat_columns())
+        cells, schema = table.read_columns([name for name in wanted if name in flat]), table.layout.schema
+        columns = [
+            cells.column(name) if name in flat else pa.nulls(table.layout.rows, schema.field(name).type)
+            for name in wanted
+        ]
+        unused = [name for name in names if name not in wanted]
+        return Table(pa.table(columns, [name.strip() for name in wanted]), rules=rules), unused
 
 
 def _build_number_rules(

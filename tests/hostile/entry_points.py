@@ -177,7 +177,7 @@ def _read_once(path: Path, read: Callable[[Path], object]) -> tuple[str, str]:
         read(path)
     except EnsembleError as error:
         said = str(error)
-        is_sentence = said.strip() and len(said) < _LONGEST_SENTENCE and said.isprintable()
+        is_sentence = said.strip() and len(said) < _LONGEST_SENTENCE and "Traceback" not in said
         return said, "" if is_sentence else f"no sentence: {said[:200]!r}, {len(said):,} letters"
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]

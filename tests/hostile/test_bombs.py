@@ -10,7 +10,7 @@ from tests.hostile.entry_points import read_files
 
 # Of each kind some that are written quickly.
 SAMPLE = (
-    *("members.csv", "digits.csv", "columns_within_the_limit.csv", "text.parquet", "ratio.npz"),
+    *("length.safetensors", "digits.csv", "columns_within_the_limit.csv", "text.parquet", "ratio.npz"),
     *("shape.npy", "lying.mat", "zeros.png", "overlapping.zip", "nested.html"),
 )
 
