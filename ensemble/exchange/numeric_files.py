@@ -38,7 +38,14 @@ from ensemble.exchange.files.npz_archive import open_prediction_archive as open_
 from ensemble.exchange.files.parquet_table import open_parquet_table
 from ensemble.files.columns import NumberColumns, is_ensemble_name, list_unused_notes, parse_number_columns
 from ensemble.files.numbers import NumberRules
-from ensemble.files.table import Table, check_distinct_columns, find_csv_layout, is_text_type, read_csv_table
+from ensemble.files.table import (
+    Table,
+    check_cell_count,
+    check_distinct_columns,
+    find_csv_layout,
+    is_text_type,
+    read_csv_table,
+)
 from ensemble.storage.arrays.npy import BoundedReader
 
 SAMPLES_NOTE = "Of samples each member's mean and variance were taken: a normal distribution stands for them."
@@ -346,7 +353,9 @@ def _read_table(file: BoundedReader, parquet: bool, rules: NumberRules) -> Table
             check_distinct_columns(names)
             if has_class_columns(*sample_parquet_labels(table)):
                 return None
-            return Table(table.read_columns(table.list_flat_columns()), rules=rules)
+            flat = table.list_flat_columns()
+            check_cell_count(table.layout.rows, len(flat))
+            return Table(table.read_columns(flat), rules=rules)
     layout = find_csv_layout(file)
     if has_class_columns(*sample_csv_labels(layout)):
         return None

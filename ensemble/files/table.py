@@ -31,7 +31,7 @@ from ensemble.storage.text_encoding import describe_text_encoding, detect_text_e
 _MOST_HEADER = 2**18  # letters
 _SAMPLE_BYTES = 2**19  # of the beginning, by which delimiter and header are found
 _SAMPLE_ROWS = 200
-_MOST_CELLS = 2**27
+_MOST_CELLS = 2**25  # some 30 bytes are needed for each
 DECIMAL_COMMA_NOTE = "Numbers are read with a decimal comma."
 _GAP = re.compile(rb"\n(?:\r?\n|#)")
 _NO_RULES = NumberRules()
@@ -257,7 +257,7 @@ def read_csv_table(
                 trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
                 batches.append(pa.record_batch(trimmed, schema))
                 rows += batch.num_rows
-                (check_size or _check_cell_count)(rows, len(wanted))
+                (check_size or check_cell_count)(rows, len(wanted))
         except CsvRowError as error:
             raise TableError(_describe_row_error(str(error), layout)) from error
         except DamagedFileError as error:
@@ -265,7 +265,8 @@ def read_csv_table(
     return Table(pa.Table.from_batches(batches, schema), layout, rules)
 
 
-def _check_cell_count(rows: int, columns: int) -> None:
+def check_cell_count(rows: int, columns: int) -> None:
+    """Raise TableError if a table has more cells than 1 GB of memory is enough for."""
     if rows * columns > _MOST_CELLS:
         raise TableError(
             f"it has {rows:,} rows or more and {columns:,} columns, and at most {_MOST_CELLS:,} cells are "

@@ -141,13 +141,23 @@ def _check_decoding_cost(name: str, image: ImageFile.ImageFile, content: bytes) 
     """Refuses by the header what would take too much memory or time; bytes its pixels take."""
     size, cost = _estimate_decoding_cost(name, image, content)
     _check_picture_size(size, cost)
-    scans = content.count(b"\xff\xda") if name == "JPEG" and cost > 1 else 0
-    if scans > _MAX_SCANS or scans * size[0] * size[1] > _MAX_SCANNED_PIXELS:
+    if name == "JPEG" and cost > 1 and has_many_scans(content, size[0] * size[1]):
         raise ImageError("This JPEG has an unusual structure: save it as PNG.")
     runs = image.info.get("compression") in (1, 2)
     if name == "BMP" and runs and image.width * image.height > _MAX_BMP_RUN_PIXELS:
         raise ImageError("This BMP uses an old kind of compression: save it as PNG.")
     return size[0] * size[1] * cost
+
+
+def has_many_scans(content: bytes, pixels: int) -> bool:
+    """Whether a JPEG that comes in scans would take too long to decode.
+
+    Args:
+      content: the bytes of its file.
+      pixels: number of pixels that each scan goes through.
+    """
+    scans = content.count(b"\xff\xda")
+    return scans > _MAX_SCANS or scans * pixels > _MAX_SCANNED_PIXELS
 
 
 def _check_picture_size(size: tuple[int, int], cost: float) -> None:

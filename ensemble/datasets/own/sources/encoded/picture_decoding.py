@@ -25,6 +25,7 @@ from ensemble.datasets.own.source import DatasetImageFormat, Pixels, Size
 from ensemble.errors import DataError, ImageError
 from ensemble.files.image_levels import scale_levels
 from ensemble.pictures.files import formats, heif, transparency, working_image
+from ensemble.pictures.files.decoding import has_many_scans
 from ensemble.pictures.files.jpeg_header import read_jpeg_header
 from ensemble.pictures.files.levels import STANDARD_LEVELS, PictureLevels, expand_small_levels, is_deep_image
 from ensemble.storage.plain_files import open_plain_file, read_file_start, read_small_file
@@ -204,6 +205,12 @@ def _open_picture_stream(file: BinaryIO, size: int) -> Iterator[Image.Image]:
         with _open_image(file) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise UnreadablePictureError(f"it has {image.width:,}×{image.height:,} pixels")
+            if image.info.get("progressive"):
+                place = file.tell()
+                file.seek(0)
+                if has_many_scans(file.read(_MOST_FILE), image.width * image.height):
+                    raise UnreadablePictureError("it is a JPEG of an unusual structure: save it as PNG")
+                file.seek(place)
             yield image
 
 
