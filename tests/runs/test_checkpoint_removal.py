@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import runs, shift
+from ensemble.access import Person, Role, audit_log, set_person_source
 from ensemble.cli.program import main
-from ensemble.errors import RunError
+from ensemble.errors import AccessError, RunError
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.checkpoints import removal
@@ -40,6 +41,17 @@ def finished(run: Run, places: dict[int, Progress]) -> Run:
         write_parameters(run.path, epoch, progress.state.params, None)
     write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2, steps=10, best_epoch=1))
     return runs.find_run(run.id)
+
+
+def test_a_list_of_what_can_be_removed_refuses_nobody_and_writes_no_refusal(finished: Run) -> None:
+    set_person_source(lambda: Person("mia@example.org", Role.MEMBER))
+    try:
+        assert list_removable_checkpoints() == []
+        with pytest.raises(AccessError):
+            remove_checkpoints([finished.id])
+    finally:
+        set_person_source(None)
+    assert [(entry.action, entry.subject) for entry in audit_log.read_audit_log()] == [("refused", "delete")]
 
 
 def test_what_is_removed_comes_back_as_it_was_and_goes_for_good_after_a_day(finished: Run) -> None:

@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.access import Action, owners, usage_limits
-from ensemble.errors import AccessError, RunError
+from ensemble.access import Action, owners, permissions, usage_limits
+from ensemble.errors import RunError
 from ensemble.jobs.folders import change_job_files
 from ensemble.jobs.kinds import list_nested_kinds
 from ensemble.jobs.queue import exclude_worker, list_active_run_jobs
@@ -179,11 +179,8 @@ def _explain_kept_checkpoints(run: Run) -> str:
 
 
 def _may_remove_checkpoints(run: Run) -> bool:
-    try:
-        owners.check_folder_access(Action.DELETE, run.path)
-    except AccessError:
-        return False
-    return not _explain_kept_checkpoints(run)
+    is_denied = permissions.describe_denied_action(Action.DELETE, owners.find_owner(run.path))
+    return not is_denied and not _explain_kept_checkpoints(run)
 
 
 def _count_bytes(run: Run) -> int:
