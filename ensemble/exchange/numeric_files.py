@@ -383,7 +383,8 @@ def _parse_table(table: Table) -> NumericPredictions:
     has_means = bool(members) and set(members) <= set(columns.means) and spread_of <= set(columns.means)
     if not (columns.quantiles or columns.samples) and not (has_means and len({tuple(each) for each in spreads}) == 1):
         raise PredictionsError(
-            f"its columns {', '.join(f'{name:.40}' for name in table.names[:8])} have no mean and spread for each member: {_COLUMNS_HINT}."
+            f"its columns {', '.join(f'{name:.40}' for name in table.names[:8])} have no mean and spread for each "
+            f"member: {_COLUMNS_HINT}."
         )
     numbers = [*columns.quantiles.values(), *columns.samples]
     if not numbers:
