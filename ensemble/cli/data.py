@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.label_meanings import LABEL_READINGS
 from ensemble.datasets.own.request import COMPANION_CHOICES, COMPANION_OPTION, DatasetNaming, PreparationSettings
-from ensemble.errors import DataError, EnsembleError, RunError
+from ensemble.errors import DataError, RunError
 
 
 @click.group(name="data")
@@ -98,7 +98,7 @@ def run_data_add_command(name: str, source: str, noun: str, title: str, as_json:
 
     how = PreparationSettings(**{key: value for key, value in chosen.items() if value is not None})
     called = DatasetNaming(name, title, noun)
-    with _print_refusal(as_json), ProgressLine(name) as line:
+    with ProgressLine(name) as line:
         tell = None if as_json else line.show_fraction
         report = dataset_builder.add_custom_dataset(
             source_lookup.open_picture_source(source, how.seed, how.class_pattern, how.labels_as, how.masks),
@@ -117,17 +117,6 @@ def run_data_add_command(name: str, source: str, noun: str, title: str, as_json:
         f"{name} has been added: {note.train_size:,} training images, {note.test_size:,} test "
         f"images, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
     )
-
-
-@contextlib.contextmanager
-def _print_refusal(as_json: bool) -> Iterator[None]:
-    """Print why the command refused as JSON too, where JSON was asked for."""
-    try:
-        yield
-    except EnsembleError as error:
-        if as_json:
-            click.echo(json.dumps({"error": str(error)}))
-        raise
 
 
 def format_batch_size_option(images: int) -> str:

@@ -176,7 +176,7 @@ def test_commands_end_with_one_object(tmp_path: Path) -> None:
     assert done.stderr.startswith("Error: ")
     (tmp_path / "odd").write_bytes(b"?")
     done = CliRunner().invoke(main, ["import", str(tmp_path / "odd")])
-    assert (done.exit_code, done.stdout) == (1, "")
+    assert (done.exit_code, f"Error: {json.loads(done.stdout)['error']}\n") == (1, done.stderr)
     assert done.stderr.count("\n") == 1
 
 

@@ -76,7 +76,8 @@ def list_entry_points() -> dict[str, Callable[[Path], object]]:
     from ensemble.datasets.own.sources.folders.picture_table import read_picture_table
     from ensemble.exchange import capsule
     from ensemble.exchange.data_tables import read_data_table
-    from ensemble.exchange.numeric_files import is_numeric_file, read_numeric_file
+    from ensemble.exchange.file_task import is_numeric_file
+    from ensemble.exchange.numeric_files import read_numeric_file
     from ensemble.files.table import read_table_file
     from ensemble.jobs.uploads import upload_preview, upload_request
     from ensemble.pictures.files import decoding
