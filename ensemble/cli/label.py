@@ -195,7 +195,7 @@ def _print_next_labels(
     from ensemble.wording import next_labels as words
 
     if as_json:
-        click.echo(json.dumps(words.serialize_next_labels(found, noun, names)))
+        click.echo(json.dumps({**words.serialize_next_labels(found, noun, names), "notes": notes}))
         return
     answer = [words.describe_next_labels(found, noun), words.describe_random_arm(found, noun)]
     for line in filter(None, [*answer, *words.format_next_rows(found, names), *notes]):

@@ -71,12 +71,12 @@ def read_picture_labels(path: Path) -> Sequence[str]:
         (
             read_picture_groups,
             {**PICTURES, "group": "a", "colour": "red"},
-            "a.csv: Columns that were not used: “writer”, “colour”.",
+            "Columns of a.csv that were not used: “writer”, “colour”.",
         ),
         (
             read_picture_labels,
             {**PICTURES, "label": ["a", "b"] * (N // 2), "split": "train"},
-            "a.csv: Columns that were not used: “writer”.",
+            "Columns of a.csv that were not used: “writer”.",
         ),
     ],
 )

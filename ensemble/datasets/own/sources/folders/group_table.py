@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.picture_table import PictureTable, read_picture_table
 from ensemble.errors import DataError
-from ensemble.files.columns import ROLE_NAMES
+from ensemble.files.columns import ROLE_NAMES, list_unused_notes
 from ensemble.files.picture_names import AmbiguousNameError, PictureNames
 
 TABLE_NAME = "groups.csv"
@@ -56,12 +56,12 @@ def number_picture_groups(
     rows = read_picture_table(table)
     pictures = [path for each in files.values() for path in each]
     names = PictureNames([path.relative_to(table.parent).as_posix() for path in pictures], table.parent.name)
-    cells = rows.list_cells(_find_column(rows, ROLE_NAMES["picture"]))
-    notes = [*rows.notes, *names.read_paths_from(cells)]
+    used = _find_column(rows, ROLE_NAMES["picture"]), _find_column(rows, ROLE_NAMES["picture group"])
+    cells = rows.list_cells(used[0])
+    unused = [title for at, title in enumerate(rows.titles) if at not in used]
+    notes = [*rows.notes, *names.read_paths_from(cells), *list_unused_notes(unused, file=table.name)]
     groups, missing = dict[int, str](), list[str]()
-    for place, cell, group in zip(
-        rows.places, cells, rows.list_cells(_find_column(rows, ROLE_NAMES["picture group"])), strict=True
-    ):
+    for place, cell, group in zip(rows.places, cells, rows.list_cells(used[1]), strict=True):
         if not cell or not group:
             raise DataError(f"{place.capitalize()} of {table.name} has an empty file or group.")
         try:
