@@ -103,7 +103,7 @@ def test_the_odd_one_is_named_and_the_sound_one_goes_on(name: str, content: str)
     listed = CliRunner().invoke(main, ["runs", "list", "--json"], catch_exceptions=False)
     assert [json.loads(row)["run_id"] for row in listed.stdout.splitlines()] == [sound.id]
     shown = CliRunner().invoke(main, ["runs", "show", odd.id], catch_exceptions=False)
-    assert (shown.exit_code, shown.stdout) == (1, "")
+    assert (shown.exit_code, f"Error: {json.loads(shown.stdout)['error']}\n") == (1, shown.stderr)
     assert shown.stderr.count("\n") == 1
 
 
