@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ensemble.acquisition.next_labels import NextLabels
 from ensemble.analysis.example_measures import EXAMPLE_MEASURES
 from ensemble.datasets.decisions.label_decision import RELABEL, REMOVE, UNSURE, LabelDecision
@@ -22,6 +24,8 @@ _STRATEGY_PHRASES = {
     "random": "drawn at random",
 }
 
+_SAME = 1e-6  # nats or shares, within which a measure tells no images apart
+
 STRATEGY_TITLES = {
     **{name: measure.title for name, measure in EXAMPLE_MEASURES.items()},
     "power": "Drawn by epistemic uncertainty",
@@ -38,6 +42,14 @@ def describe_next_labels(found: NextLabels, noun: str) -> str:
     these = f"this {noun}" if count == 1 else f"these {count:,} {pluralize_noun(noun)}"
     who = formats.format_count(found.members, "member")
     how = _STRATEGY_PHRASES[found.strategy.name].format(members=who)
+    measure = "epistemic" if found.strategy.name in ("power", "diversity") else found.strategy.name
+    values = found.measures.get(measure)
+    if values is not None and found.images > 1 and np.ptp(values) <= _SAME:
+        title = EXAMPLE_MEASURES[measure].title.lower()
+        return (
+            f"Label {these} of {found.images:,} next: the choice is arbitrary, because no {noun} has a higher value "
+            f"than another ({title} of {who}). Choose by another measure."
+        )
     return f"Label {these} of {found.images:,} next, {how}."
 
 

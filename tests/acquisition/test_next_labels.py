@@ -141,3 +141,12 @@ def test_a_notebook_chooses_as_the_command_does(pool: Path) -> None:
 )
 def test_the_members_answer_counts_their_votes(votes: int, members: int, sentence: str) -> None:
     assert describe_members_answer(votes, members, "oak") == sentence
+
+
+@pytest.mark.parametrize("by", ["information", "diversity", "power"])
+def test_members_that_agree_on_all_images_choose_none(tmp_path: Path, by: str) -> None:
+    shares = np.random.default_rng(4).dirichlet(np.ones(4), 50).astype(np.float32)
+    np.savez(tmp_path / "a.npz", probabilities=np.repeat(shares[None], 4, axis=0))
+    said = invoke("next", tmp_path / "a.npz", "--by", by, "--count", 3)
+    assert "the choice is arbitrary, because no image has a higher value than another (highest epistemic" in said
+    assert "arbitrary" not in invoke("next", tmp_path / "a.npz", "--by", "entropy", "--count", 3)
