@@ -86,7 +86,7 @@ def read_data_table(path: Path, name: str = "", decimal: str = "", encoding: Tab
         for column in table.names
     ]
     commas = table.has_decimal_comma(table.names)
-    if encoding:  # New rows often have their targets, of which nothing need be said.
+    if encoding:  # New rows often have their targets, which need no note.
         unused = [column for column in unused if fold_name(column) != fold_name(encoding.target)]
     notes = [*table.notes, *([DECIMAL_COMMA_NOTE] if commas else []), *list_unused_notes(unused)]
     if encoding is None and _holds_predictions(table, numbers):

@@ -4,6 +4,7 @@ An `.npz` holds arrays (M, N), a table a row an example and member, or a row an 
 columns for each member. Names decide; what was assumed is noted.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -282,7 +283,7 @@ def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
     check_free_memory(4 * sum(archive.array_header(name).nbytes for name in names))
     targets = archive.load_array(keys["target"])
     member_names = _parse_member_names(archive)
-    used, notes = {*keys.values(), "member_names"}, list[str]()
+    used = {*keys.values(), "member_names"}
     if "samples" in keys:
         samples = _convert_to_doubles(archive.load_array(keys["samples"]))
         if samples.ndim != 3 or samples.shape[1] < 2:
@@ -304,13 +305,13 @@ def _parse_arrays(archive: NpzArchive) -> NumericPredictions:
         )
     else:
         member, mean = next(iter(columns.means.items()))
-        found = {role: by_member[member] for role, by_member in columns.spreads.items() if member in by_member}
+        found = columns.find_spreads(member)
         used |= {mean, *found.values()}
         spread = _combine_spreads(
             {name: _convert_to_doubles(archive.load_array(name)) for name in found.values()}, found
         )
         read = build_numeric_predictions(
-            archive.load_array(mean), spread, targets, is_variance=True, member_names=member_names, notes=notes
+            archive.load_array(mean), spread, targets, is_variance=True, member_names=member_names
         )
     unused = list_unused_notes([name for name in names if name not in used], "array")
     read = replace(read, notes=(*read.notes, *unused))
@@ -376,9 +377,9 @@ def _parse_table(table: Table) -> NumericPredictions:
     notes, is_long = list(table.notes), "member" in columns.keys
     if columns.ensemble:
         listing = ", ".join(f"“{name:.40}”" for name in columns.ensemble)
-        notes.append(f"The ensemble's own prediction is no member: {listing} left out.")
+        notes.append(f"The ensemble's own prediction is not a member: {listing} left out.")
     members = [""] if is_long or columns.quantiles or columns.samples else list(columns.means)
-    spreads = [{role: found[m] for role, found in columns.spreads.items() if m in found} for m in members]
+    spreads = [columns.find_spreads(member) for member in members]
     spread_of = {member for by_member in columns.spreads.values() for member in by_member}
     has_means = bool(members) and set(members) <= set(columns.means) and spread_of <= set(columns.means)
     if not (columns.quantiles or columns.samples) and not (has_means and len({tuple(each) for each in spreads}) == 1):
@@ -434,7 +435,7 @@ def _combine_member_spreads(
     """The variances (M, N) of the members; None where they give no spread."""
     each = []
     for member, places in zip(members, rows, strict=True):
-        found = {role: by_member[member] for role, by_member in columns.spreads.items() if member in by_member}
+        found = columns.find_spreads(member)
         each.append(_combine_spreads({name: values[name][places] for name in found.values()}, found))
     given = [variance for variance in each if variance is not None]
     return np.stack(given) if given else None
@@ -458,7 +459,7 @@ def _order_rows(
     labels, notes = list(dict.fromkeys(who)), list[str]()
     if own := [name for name in labels if is_ensemble_name(name)] if len(labels) > 1 else []:
         labels = [name for name in labels if name not in own]
-        notes.append(f"The ensemble's own prediction is no member: rows of “{own[0]:.40}” are left out.")
+        notes.append(f"The ensemble's own prediction is not a member: rows of “{own[0]:.40}” are left out.")
     if len(labels) > MOST_MEMBERS:
         raise PredictionsError(
             f"it holds {len(labels):,} members, and at most {MOST_MEMBERS:,} are taken: choose among them."
@@ -489,12 +490,7 @@ def _order_rows(
 
 def _find_repeated(names: NDArray[np.object_]) -> str | None:
     """A name that is there twice; None if none is."""
-    seen = set[str]()
-    for name in names:
-        if name in seen:
-            return str(name)
-        seen.add(name)
-    return None
+    return next((str(name) for name, count in Counter(names).items() if count > 1), None)
 
 
 def _describe_repeated_example(names: NDArray[np.object_], member: str) -> str:

@@ -123,6 +123,10 @@ class NumberColumns:
     bounds: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
 
+    def find_spreads(self, member: str) -> dict[str, str]:
+        """The columns that say how sure a member is, by what they are."""
+        return {role: columns[member] for role, columns in self.spreads.items() if member in columns}
+
     @property
     def is_certain(self) -> bool:
         """Whether the names alone say that these are predicted numbers: not of a column called prediction."""

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ensemble.errors import DataError
-from ensemble.files.numbers import COMMA, DecimalSignError, NumberCells, NumberRules, read_number_columns
+from ensemble.files.numbers import COMMA, DecimalSignError, NumberCells, NumberRules, read_number_columns, trim_cells
 from ensemble.files.table_process import CsvRowError, borrow_table_process
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.arrays.npy import MAX_READ_BYTES, BoundedReader, open_bounded_file
@@ -100,7 +100,7 @@ class CsvLayout:
     notes: list[str] = field(default_factory=list)
 
     def list_text_columns(self) -> set[str]:
-        """The columns of which most cells of the first rows are no numbers."""
+        """The columns whose cells in the first rows are mostly not numbers."""
         return {name for place, name in enumerate(self.names) if not _is_mostly_numbers(self.sample, place)}
 
     def list_cells(self, name: str) -> list[str]:
@@ -175,18 +175,19 @@ class Table:
         numbers = self.read_numbers(names)
         for name in names:
             column = self.cells.column(name)
-            strange = pc.is_in(column, value_set=pa.array(_NO_NUMBERS))
-            if name in numbers and numbers[name].strange is None and not pc.any(strange).as_py():
+            is_placeholder = pc.is_in(column, value_set=pa.array(_NO_NUMBERS))
+            if name in numbers and numbers[name].strange is None and not pc.any(is_placeholder).as_py():
                 continue
-            cells = column.to_pylist()
+            cells = pc.if_else(is_placeholder, column.cast(pa.large_string()), trim_cells(column)).to_pylist()
             row = next((row for row, cell in enumerate(cells) if cell and not is_plain_number(cell)), 0)
+            cell = column[row].as_py()
             raise TableError(
-                f"its column “{name:.60}” has “{cells[row]:.40}” in {self.describe_row(row)}: give a number there."
+                f"its column “{name:.60}” has “{cell:.40}” in {self.describe_row(row)}: give a number there."
             )
         return numbers
 
     def describe_row(self, row: int) -> str:
-        """Where a row, from 0, stands for people: "line 3" of a CSV without blank lines, else "row 2"."""
+        """Where a row, counted from 0, is in its file: "line 3" of a CSV without blank lines, else "row 2"."""
         return f"line {row + self.layout.lines:,}" if self.layout and self._has_row_per_line else f"row {row + 1:,}"
 
     @functools.cached_property
@@ -196,10 +197,8 @@ class Table:
         return self.layout is not None and not self.layout.has_gaps and not breaks
 
     def iterate_rows(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """The rows that are not empty: where each stands, and its cells by column."""
-        columns = [
-            [(cell or "").strip() for cell in column.cast(pa.string()).to_pylist()] for column in self.cells.columns
-        ]
+        """The rows of a CSV that are not empty: where each is in the file, and its cells by column."""
+        columns = [column.to_pylist() for column in self.cells.columns]
         for number, row in enumerate(zip(*columns, strict=True)):
             if any(row):
                 yield self.describe_row(number), dict(zip(self.names, row, strict=True))
@@ -397,10 +396,10 @@ def _split_first_rows(text: str, delimiter: str, is_whole: bool) -> tuple[list[l
 
 
 def _is_row_of_data(header: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first row is no header: a number stands above each column of numbers.
+    """Whether the first row is data: its cell is a number in each column of numbers.
 
-    Numbers that count (0, 1, 2 or 2019, 2020, 2021) and levels of quantiles are names; and where columns
-    of text stand next to those of numbers, the first row is data only if a text of it is repeated below.
+    Numbers that count (0, 1, 2 or 2019, 2020, 2021) and levels of quantiles are names. If there are columns of
+    text too, the first row is data only if one of its texts is repeated below.
     """
     places = [place for place in range(len(header)) if _is_mostly_numbers(rows, place)]
     texts = sorted({*range(len(header))} - {*places})
@@ -443,7 +442,7 @@ def _open_utf8_rows(file: BoundedReader, layout: CsvLayout) -> Iterator[tuple[in
 
 
 def _copy_rows(file: BoundedReader, layout: CsvLayout, copy: BinaryIO) -> None:
-    """Write the rows in UTF-8, without lines that begin with # and are no rows."""
+    """Write the rows in UTF-8, without lines that begin with # and are not rows."""
     decoder, left, skipped = codecs.getincrementaldecoder(layout.encoding)("replace"), "", layout.start
 
     is_quoted = False  # whether a line begins within a quoted cell

@@ -110,7 +110,7 @@ def list_column_doubts(table: RawTable, choice: ColumnChoice, in_time_order: boo
     for name in (choice.target, *choice.numbers):
         values = np.asarray(table.find_column(name).values, np.float64)
         doubts += [
-            f"{name:.60} is {code:,.10g} in {formats} and {low:,.6g} to {high:,.6g} elsewhere: if that stands for a "
+            f"{name:.60} is {code:,.10g} in {formats} and {low:,.6g} to {high:,.6g} elsewhere: if it means a "
             "missing value, empty those cells."
             for code, formats, low, high in _find_missing_codes(values)
         ]

@@ -136,11 +136,15 @@ class TableEncoding:
             values = np.asarray(table.find_column(number["name"]).values, np.float64)
             if count := int(np.isnan(values).sum()):
                 rows = "1 row" if count == 1 else f"{count:,} rows"
-                notes.append(f"{number['name']:.60} is missing in {rows}: the training rows' mean stands for it.")
+                notes.append(f"{number['name']:.60} is missing in {rows}: the training rows' mean is used instead.")
         for category in self.categories:
             if count := sum(text is None for text in convert_to_texts(table.find_column(category["name"]))):
                 rows = "1 row" if count == 1 else f"{count:,} rows"
-                what = "that is a category of its own" if category["missing"] else "it counts as none of the values"
+                what = (
+                    "that is a category of its own"
+                    if category["missing"]
+                    else "it counts as none of the training values"
+                )
                 notes.append(f"{category['name']:.60} is missing in {rows}: {what}.")
         return notes
 

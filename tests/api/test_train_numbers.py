@@ -169,7 +169,7 @@ def test_gaps_and_new_values_of_new_rows_are_reported(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="missing|no training row") as said:
         assert list(trained.predict(rows).index) == ["x", "y"]
     assert [str(each.message) for each in said] == [
-        "size is missing in 1 row: the training rows' mean stands for it.",
-        "zone is missing in 1 row: it counts as none of the values.",
+        "size is missing in 1 row: the training rows' mean is used instead.",
+        "zone is missing in 1 row: it counts as none of the training values.",
         "1 row has a value of zone that no training row has.",
     ]

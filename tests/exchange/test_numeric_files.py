@@ -453,13 +453,13 @@ def test_the_ensemble_is_no_member_of_itself(tmp_path: Path) -> None:
     for columns in (wide, {**{f"pred_{n}": MEAN[n] for n in range(2)}, "mean": MEAN[0], "std": STD[0]}):
         numbers = read_numeric_file(write_columns(tmp_path / "a.csv", target=TARGETS, **columns))
         assert len(numbers.member_names) == 2
-        assert any(note.startswith("The ensemble's own prediction is no member: “mean") for note in numbers.notes)
+        assert any(note.startswith("The ensemble's own prediction is not a member: “mean") for note in numbers.notes)
     path = tmp_path / "long.csv"
     write_long_table(path)
     path.write_text(path.read_text().replace("m1,", "Ensemble,"))
     numbers = read_numeric_file(path)
     assert sorted(numbers.member_names) == ["m0", "m2"]
-    assert "The ensemble's own prediction is no member: rows of “Ensemble” are left out." in numbers.notes
+    assert "The ensemble's own prediction is not a member: rows of “Ensemble” are left out." in numbers.notes
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_a_logit_called_max_is_no_class(tmp_path: Path) -> None:
     logits.assign(logit_max=logits.max(axis=1), label=[names[n] for n in LABELS]).to_csv(path, index=False)
     found = exchange.read_prediction_files([path])
     assert found.class_names == names
-    assert "Columns that are no classes, as no label has their name: “logit_max”." in found.notes
+    assert "Columns that are not classes, because no label has their name: “logit_max”." in found.notes
 
 
 def test_rows_of_the_ensemble_are_no_member(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_rows_of_the_ensemble_are_no_member(tmp_path: Path) -> None:
     path.write_text(csv_of(["example", "member", "label", *(f"p_{c}" for c in range(C))], rows))
     found = exchange.read_prediction_files([path])
     assert found.member_names == ("a", "b")
-    assert "The ensemble's own prediction is no member: rows of “Ensemble” are left out." in found.notes
+    assert "The ensemble's own prediction is not a member: rows of “Ensemble” are left out." in found.notes
 
 
 def test_shares_that_sum_to_nothing_are_refused(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ INPUTS: dict[str, Input] = {
     "std and var that do not": Input("numbers", {**NUMBERS, "std": 2.0, "var": 2.0}, None, ["contradict each other"]),
     "members and their ensemble": Input(
         *("numbers", {"target": TARGET, "mean_1": MEAN, "mean_2": MEAN, "mean_ensemble": MEAN}, [2, "PointEnsemble"]),
-        ["The ensemble's own prediction is no member: “mean_ensemble” left out."],
+        ["The ensemble's own prediction is not a member: “mean_ensemble” left out."],
     ),
     "quantiles called 0.1, 0.5, 0.9": Input(
         *("numbers", {"item_id": "a", "mean": MEAN, "0.1": MEAN - 1, "0.5": MEAN, "0.9": MEAN + 1, "target": TARGET}),

@@ -52,7 +52,7 @@ def select_class_columns(
         if 2 <= len(kept) < count:
             aside = {column: values[:, n] for n, column in enumerate(columns.class_columns) if n not in kept}
             listing = ", ".join(f"“{column:.40}”" for column in aside)
-            note = f"Columns that are no classes, as no label has their name: {listing}."
+            note = f"Columns that are not classes, because no label has their name: {listing}."
             return _keep_class_columns(columns, kept), values[:, kept], aside, [note]
     if columns.kind != "probabilities" or count < 3 or _are_distributions(values):
         return columns, values, {}, []

@@ -108,7 +108,7 @@ def _leave_out_ensemble(
     if not own or len(own) == len(names):
         return values, texts, []
     kept = pa.compute.invert(pa.compute.is_in(texts[column].cast(pa.string()), value_set=pa.array(own)))
-    note = f"The ensemble's own prediction is no member: rows of “{own[0]:.40}” are left out."
+    note = f"The ensemble's own prediction is not a member: rows of “{own[0]:.40}” are left out."
     rows = kept.to_numpy()
     left = {name: each.filter(kept).cast(pa.string()).dictionary_encode() for name, each in texts.items()}
     return values[rows], left, [note]
