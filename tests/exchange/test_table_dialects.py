@@ -83,6 +83,7 @@ def test_labels_are_called_as_people_call_them(tmp_path: Path, label: str) -> No
     ("text", "why"),
     [
         ("p_0,p_1,label\n0.9,0.1,0\n0.2,oops,1\n", "column “p_1” has “oops” in line 3"),
+        ("p_0,p_1,label\nNA,0.1,0\noops,0.8,1\n0.5,0.5,0\n0.4,0.6,1\n0.1,0.9,1\n", "column “p_0” has “oops” in line 3"),
         ("sep=;\np_0;p_1;label\n0,9;0,1;0\n0,2;oops;1\n", "column “p_1” has “oops” in line 4"),
         ("# a\nlabel,x,p_0,p_1\n0,q,?,0.1\n1,q,0.2,0.8\n", "column “p_0” has “.” in line 3"),
         ("label,prediction\n0.25,0.5\n1.5,2.5\n3.25,1\n", "it holds predicted numbers, not classes"),
