@@ -66,8 +66,8 @@ _OTHER_KINDS: tuple[tuple[bytes, str, str], ...] = (
     (b"<?xml", "a web page or XML", "save the table as CSV"),
 )
 _UNREADABLE_TABLE = (
-    "it is neither .npz, Parquet nor a table of text: save it as one of them, a table in UTF-8 with the names of its "
-    "columns in the first row."
+    "it is not a table that can be read: save it as CSV in UTF-8, with the names of the columns in the first row, "
+    "or as Parquet."
 )
 
 

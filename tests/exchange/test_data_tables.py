@@ -74,7 +74,7 @@ def test_parquet_gives_the_same_as_csv(tmp_path: Path) -> None:
     [
         (b"", "is empty"),
         (b"PK\x03\x04" + bytes(40), "save the sheet as CSV"),
-        (b"\x00\x01\x02\x03" * 20, "neither .npz, Parquet nor a table"),
+        (b"\x00\x01\x02\x03" * 20, "not a table that can be read"),
         (b"a,a\n1,2\n", "its column “a” appears twice"),
         (b"a,b\n", "no rows"),
         (b"a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, and the first row 2"),

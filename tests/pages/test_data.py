@@ -46,7 +46,7 @@ def test_the_list_says_what_is_ready_and_how_large() -> None:
     assert "1 dataset is ready to train on" in said(at)
     uploader = at.get("file_uploader")[0].proto
     assert uploader.max_upload_size_mb == 500
-    assert list(uploader.type) == [".zip", ".npz", ".mat", ".csv", ".csv.gz"]
+    assert list(uploader.type) == [".zip", ".npz", ".mat", ".h5", ".hdf5", ".csv", ".csv.gz"]
 
 
 def test_a_dataset_that_is_not_here_can_be_fetched_and_an_unknown_one_is_named() -> None:

@@ -12,7 +12,7 @@ from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError
 from ensemble.storage.archives.unpacking import unpack_archive
 
-SUFFIXES = (".zip", ".npz", ".mat", ".csv", ".csv.gz")
+SUFFIXES = (".zip", ".npz", ".mat", ".h5", ".hdf5", ".csv", ".csv.gz")
 SOURCE_FOLDER, _UNPACKED_FOLDER = "source", "unpacked"  # folders within an upload's
 _MAX_STEM_LETTERS, _MAX_SUFFIX_LETTERS = 80, 10
 # Options that sentences name, as the page calls them.

@@ -32,8 +32,8 @@ _ACCEPTED_FORMATS = """\
   and the same of `test`; `class_names` if you like. Or a .zip of a folder of `.npy` files with
   these names.
 - A data set as it was published: a **.csv** with a label and the pixels of an image in each row,
-  SVHN's **.mat**, or a .zip of the files of CIFAR's binary version, of MNIST's (IDX), or of such
-  tables.
+  SVHN's **.mat**, an HDF5 file (**.h5**) with images and labels, or a .zip of the files of CIFAR's
+  binary version, of MNIST's (IDX), or of such tables.
 - Grey or colour, of any size; 2 to 1,000 classes. You see what was found before it is added."""
 
 
@@ -43,7 +43,7 @@ def show_dataset_uploader() -> None:
     with st.container(width=720):
         key, full = (f"data_upload_{tab.data_uploader_count}", tab.uploaded_bytes >= MAX_TAB_UPLOAD_BYTES)
         st.file_uploader(
-            "A .zip, .npz, .mat or .csv with your images",
+            "A .zip, .npz, .mat, .h5 or .csv with your images",
             type=[suffix.removeprefix(".") for suffix in SUFFIXES],
             key=key,
             on_change=_receive_uploaded_dataset,

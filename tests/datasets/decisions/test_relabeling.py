@@ -177,7 +177,7 @@ def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_change
         (b"", "is empty"),
         (b"decision,label\nkeep,leaf a\n", "no column number or image"),
         (b"number,label,decision\n0,leaf a,keep\n", "nothing to make a new version of"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "nor a table of text"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "not a table that can be read"),
         (b'number,label,decision\n"' + b"x" * 200_000 + b'",a,b\n', "first rows cannot be read"),
     ],
 )
