@@ -125,7 +125,7 @@ class Predictions(NamedPredictions):
           noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
           labels_as: as of `from_arrays`; what was assumed stands in `notes` too.
-          decimal: "point" or "comma", if numbers of a CSV can be read in two ways; "" for what its cells say.
+          decimal: "point" or "comma", if numbers of a CSV can be read in two ways; "" to decide from its cells.
 
         Raises:
           DataError: numbers of a CSV can be read in two ways, and `decimal` is not given.

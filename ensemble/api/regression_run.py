@@ -65,15 +65,14 @@ class RegressionRun(StoredRun):
         """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
 
         `extrapolated` marks rows with a number outside the training range. The answers have the index of a
-        DataFrame, and what was assumed of the rows, such as what stands for missing values, is a warning. So are
-        the columns that were not used.
+        DataFrame. Assumptions about the rows, such as the values used for missing ones, and unused columns are warnings.
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns
-            than those learned from are not looked at. Each column is read as it was in training.
+            than those learned from are ignored. Each column is read as it was in training.
           epoch: after which the members are asked; None for the one that predictions are of.
-          decimal: "point" or "comma", if numbers can be read in two ways; "" for what the cells and the run's
-            own table say.
+          decimal: "point" or "comma", if numbers can be read in two ways; "" to decide from the cells and
+            the run's own table.
 
         Raises:
           RunError: its members are not kept.
@@ -116,7 +115,7 @@ def train_numbers(
       categories: columns of numbers that stand for kinds.
       group: the column whose equal values belong together, such as a patient; not learned from.
       in_time_order: whether rows are in time order: the last ones are tested on.
-      decimal: "point" or "comma", if numbers can be read in two ways; "" for what the cells say.
+      decimal: "point" or "comma", if numbers can be read in two ways; "" to decide from the cells.
       progress: called with each new status; True prints one line per epoch, False nothing.
 
     Raises:

@@ -346,7 +346,7 @@ class Run(StoredRun):
         Args:
           path: the file, or the folder.
           format: "npz", "safetensors", "onnx", "stablehlo", "folder", "csv" or "tensorboard"; by
-            default the one that the path's ending says, "npz" without an ending.
+            default the one of the path's ending, "npz" without an ending.
           epoch: after which epoch, as of `predict`.
           temperature: of the averaged probabilities in "onnx" and "stablehlo": a number from 1/16
             to 16, or "fitted" to the validation images; None leaves them as they are.

@@ -44,7 +44,7 @@ def open_run(id_or_name: str) -> Run | RegressionRun:
 
 
 def open_numbers(id_or_name: str, epoch: int | None = None) -> NumericJudgement:
-    """What is said of a run that predicts numbers: `open_run(id_or_name).judge(epoch)`.
+    """Judge a run that predicts numbers: `open_run(id_or_name).judge(epoch)`.
 
     Args:
       id_or_name: of the run.

@@ -65,7 +65,7 @@ class Sweep:
     def verdict(self) -> str:
         """Which settings are best, a sentence per line; "" before it has ended.
 
-        The evidence is of the validation images or rows; the last lines are the best trial's test figures.
+        The evidence comes from the validation images or rows; the last lines are the best trial's test figures.
         """
         stored, trials = self.stored, self.trials
         if stored.active or (found := sweeps.find_best_trial(stored, trials) if trials else None) is None:

@@ -72,7 +72,7 @@ def _build_kubernetes_option(field: "dataclasses.Field[Any]") -> Callable[[Comma
 
 
 def _refuse_regressions(command: Command) -> Command:
-    """Give a command the options that begin a regression of `train`, to report that it takes none."""
+    """Give a command the options of `train` that choose a regression, hidden, to refuse them with the remedy."""
 
     def refuse(context: click.Context, option: click.Parameter, value: str | None) -> None:
         if value not in (None, CLASSIFICATION):

@@ -156,7 +156,7 @@ def run_label_next_command(
         _print_next_labels(found, "image", outputs.example_names, notes, as_json=as_json)
         return
     if len(pools) > 1 or decimal:
-        raise click.UsageError("With --run give one pool, or one folder, and no --decimal.")
+        raise click.UsageError("With --run give one pool, or one folder, without --decimal.")
     from ensemble import runs
     from ensemble.acquisition import pool_questions
 

@@ -122,7 +122,7 @@ class _EnsembleGroup(click.Group):
         return None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Remember whether the command prints JSON: what it is called with is unknown once it has failed."""
+        """Remember whether the command prints JSON: its arguments are unknown once it has failed."""
         command = tuple(args[:2])
         ctx.meta[_PRINTS_JSON] = "--json" in args or command in _JSON_COMMANDS or command[:1] in _JSON_COMMANDS
         return super().parse_args(ctx, args)

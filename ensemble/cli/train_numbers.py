@@ -107,7 +107,7 @@ def train_numbers(chosen: dict[str, Any], tags: tuple[str, ...]) -> Run:
         prepared = prepare_chosen_table(config, table, chosen, told=config.split_seed == first_seed)
         if splits and prepared.split_column:
             name = prepared.split_column
-            raise click.UsageError(f"The column {name} says the split: leave out --splits, or add --leave-out {name}.")
+            raise click.UsageError(f"The column {name} is the split: leave out --splits, or add --leave-out {name}.")
         return create_numeric_run(config, prepared, place, tags).id
 
     first_seed = config.split_seed

@@ -76,7 +76,7 @@ def exchange_folders(one: Path, other: Path) -> bool:
 def _carry_over_files(old: Path, new: Path, replaced: str) -> None:
     """Link every file of `old` that `new` lacks into it, or copy it if the disk has no links.
 
-    Files called `replaced`, or by "*/NAME" those in subfolders, stay behind, as `open_atomic_folder` has it.
+    Files called `replaced`, or by "*/NAME" those in subfolders, stay behind, as in `open_atomic_folder`.
 
     Raises:
       OSError: a file of one has the name of a folder of the other, or a file cannot be copied.

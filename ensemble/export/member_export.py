@@ -63,7 +63,7 @@ def export_members(
     Args:
       run_id: whose.
       path: the file, or the folder; the folder that it is in exists.
-      format_name: one of `EXPORT_FORMATS`; None is the one that the path's ending says, npz if it has none.
+      format_name: one of `EXPORT_FORMATS`; None for that of the path's ending, npz without one.
       epoch: after which; None is that of `select_default_epoch`.
       temperature: of the averaged probabilities, from 1/16 to 16, or "fitted" to the run's
         validation images; None leaves them as they are.

@@ -32,26 +32,27 @@ EXPORT_FORMATS = _build_format_registry(
 
 
 def choose_export_format(path: Path, name: str | None) -> ExportFormat:
-    """The form of this name, or the one that the ending of the path says; npz if it has none.
+    """Return the format of this name, or the one of the path's ending; npz without an ending.
 
     Raises:
-      ConfigError: there is none of that name or ending, or the ending is that of another form.
+      ConfigError: no format has that name or ending, or the ending belongs to another format.
     """
-    by_ending = next((each for each in EXPORT_FORMATS.values() if each.suffix == path.suffix.lower() != ""), None)
-    if name is not None:
-        chosen = find_export_format(name)
-        if chosen.suffix and by_ending not in (None, chosen):
+    by_suffix = {each.suffix: each for each in EXPORT_FORMATS.values() if each.suffix}
+    by_ending = by_suffix.get(path.suffix.lower())
+    if name is None:
+        if by_ending is None and path.suffix:
             raise ConfigError(
-                f"{path.name!r:.60} has the ending of the format {by_ending.name}, and the format is {name}: leave the "
-                f"format out, or choose a name with {chosen.suffix}."
+                f"No export format has the ending of {path.name!r:.60}: choose one of {', '.join(by_suffix)}, or name "
+                "the format."
             )
-        return chosen
-    if by_ending is None and path.suffix:
-        endings = ", ".join(each.suffix for each in EXPORT_FORMATS.values() if each.suffix)
+        return by_ending or EXPORT_FORMATS["npz"]
+    chosen = find_export_format(name)
+    if chosen.suffix and by_ending not in (None, chosen):
         raise ConfigError(
-            f"No format of export has the ending of {path.name!r:.60}: choose one of {endings}, or name the format."
+            f"{path.name!r:.60} has the ending of the format {by_ending.name}, and the format is {name}: leave the "
+            f"format out, or choose a name with {chosen.suffix}."
         )
-    return by_ending or EXPORT_FORMATS["npz"]
+    return chosen
 
 
 def find_export_format(name: str) -> ExportFormat:

@@ -273,7 +273,7 @@ def test_the_ending_of_the_name_chooses_the_form(ending: str, tmp_path: Path) ->
         ("board.npz --to csv", "leave the format out, or choose a name with .csv."),
         ("out.npz --format safetensors --with-members", "or choose a name with .safetensors."),
         ("table.parquet", "choose one of .safetensors, .npz, .onnx, .stablehlo, .csv, or name the format."),
-        ("members.pt --with-members", "No format of export has the ending of 'members.pt'"),
+        ("members.pt --with-members", "No export format has the ending of 'members.pt'"),
     ],
 )
 def test_an_ending_that_contradicts_is_refused(words: str, said: str, tmp_path: Path) -> None:

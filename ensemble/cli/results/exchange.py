@@ -46,18 +46,18 @@ def run_import_command(
     a file holds. A report is a page that was saved of runs, with their data in it. The last line on
     stdout is one JSON object.
     """
+    options = {"--labels": labels_as, "--noun": noun, "--decimal": decimal}
+    given = [option for option, value in options.items() if value]
     if all(exchange.is_report_file(file) for file in files):
-        given = {"--labels": labels_as, "--noun": noun, "--decimal": decimal}
-        if option := next((option for option, value in given.items() if value), None):
-            raise click.UsageError(f"{option} is for files of predictions: a report says it.")
+        if given:
+            raise click.UsageError(f"{given[0]} is for files of predictions: leave it out for a report.")
         _import_report_runs(files, name, run_id)
         return
     if run_id:
         raise click.UsageError("--run is for reports: files of predictions are one run.")
     if len(files) == 1 and is_numeric_file(files[0]):
         if labels_as or noun:
-            option = "--labels" if labels_as else "--noun"
-            raise click.UsageError(f"{option} is for classes: the file has predicted numbers.")
+            raise click.UsageError(f"{given[0]} is for classes: the file has predicted numbers.")
         numbers = read_numeric_file(files[0], decimal or "")
         numeric_run = import_numbers(numbers, name, files[0].name)
         for note in numbers.notes:
@@ -178,7 +178,7 @@ def _has_equal_figures(written: "ExportedFile") -> bool:
     "--format",
     "format_name",
     type=click.Choice(EXPORT_FORMAT_NAMES),
-    help="What other programs take; by default what FILE's ending says. npz without members is what `import` takes.",
+    help="What other programs take; by default the format of FILE's ending. npz without members is what `import` takes.",
 )
 @click.option(
     "--to",

@@ -15,7 +15,7 @@ COLUMNS = ("row", "mean", "sd", "low_90", "high_90", "aleatoric_sd", "epistemic_
 
 
 def print_table_answers(run: Run, files: tuple[Path, ...], epoch: int | None, decimal: str, as_json: bool) -> None:
-    """Print what the ensemble says of every row of a table; what was assumed goes to stderr, and into the first object.
+    """Print the prediction for every row of a table; notes go to stderr, and into the first JSON object.
 
     Raises:
       UsageError: it is not one table.

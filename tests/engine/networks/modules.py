@@ -292,13 +292,15 @@ class Tutorial(nnx.Module):
         return x
 
 
-class Handed(nnx.Module):
-    """`__call__` needs the random numbers of its dropout; the pass is an argument when it is made."""
-
+class DropoutWithoutRngs(nnx.Module):
     def __init__(self, num_classes: int, training: bool, *, rngs: nnx.Rngs):
         self.training = training
         self.dropout = nnx.Dropout(0.5)
         self.out = nnx.Linear(128, num_classes, rngs=rngs)
+
+
+class Handed(DropoutWithoutRngs):
+    """`__call__` needs the random numbers of its dropout; the pass is an argument when it is made."""
 
     def __call__(self, x, *, rngs):
         x = self.dropout(x.reshape(len(x), -1), rngs=rngs)
@@ -309,13 +311,13 @@ def handed(num_classes, rngs):
     return Handed(num_classes, True, rngs=rngs)
 
 
-class Unhanded(Handed):
-    def __call__(self, x):  # type: ignore[override]
+class Unhanded(DropoutWithoutRngs):
+    def __call__(self, x):
         return self.out(self.dropout(x.reshape(len(x), -1)))
 
 
-class Keyed(Handed):
-    def __call__(self, x, key):  # type: ignore[override]
+class Keyed(DropoutWithoutRngs):
+    def __call__(self, x, key):
         return self.out(self.dropout(x.reshape(len(x), -1), rngs=key))
 
 
@@ -354,6 +356,16 @@ class TrainIsAField(nn.Module):
         return nn.Dense(self.num_classes)(nn.Dropout(0.5, deterministic=not self.train)(x))
 
 
+class ShortAndTrain(nn.Module):
+    n: int
+    train: bool
+
+    @nn.compact
+    def __call__(self, x):
+        x = nn.Dropout(0.5, deterministic=not self.train)(x.reshape(len(x), -1))
+        return nn.Dense(self.n)(x)
+
+
 class AlwaysNormed(nn.Module):
     @nn.compact
     def __call__(self, x):
@@ -386,6 +398,17 @@ class SettingsGiven(SettingsNeeded):
     settings: "Settings" = dataclasses.field(default_factory=lambda: Settings(9))
 
 
+@dataclasses.dataclass
+class PickySettings(Settings):
+    def __post_init__(self):
+        if self.num_classes < 5:
+            raise ValueError("at least 5 classes")
+
+
+class SettingsRefused(SettingsNeeded):
+    settings: PickySettings
+
+
 class TupleOfSettings(NamedTuple):
     hidden: int = 7
     n_classes: int = 10
@@ -400,7 +423,10 @@ class BridgedSettings(nnx.Module):
         return self.out(self.hidden(x.reshape(len(x), -1)))
 
 
-def settings_by_default(config=TupleOfSettings(5)):  # noqa: B008
+FIVE_HIDDEN = TupleOfSettings(5)
+
+
+def settings_by_default(config=FIVE_HIDDEN):
     return SettingsNeeded(Settings(config.hidden, config.n_classes))
 
 

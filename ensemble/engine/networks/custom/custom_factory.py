@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flax import linen as nn
@@ -78,14 +78,14 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
         _check_framework(name, factory)
     if not callable(factory):
         raise ConfigError(f"{name} is neither a Flax module nor a function that returns one.")
-    arguments = build_factory_arguments(name, factory, classes)
-    if nnx_modules.is_nnx_factory(factory):
-        if arithmetic.precision != "float32":
-            if "dtype" not in nnx_modules.list_parameters(factory):
-                raise _build_precision_error(name, "argument")
-            arguments["dtype"] = arithmetic.dtype
-        return nnx_modules.bridge_nnx_factory(factory, arguments)
     try:
+        arguments = build_factory_arguments(name, factory, classes)
+        if nnx_modules.is_nnx_factory(factory):
+            if arithmetic.precision != "float32":
+                if "dtype" not in nnx_modules.list_parameters(factory):
+                    raise _build_precision_error(name, "argument")
+                arguments["dtype"] = arithmetic.dtype
+            return nnx_modules.bridge_nnx_factory(factory, arguments)
         module = factory(**arguments)
     except ConfigError:
         raise
@@ -103,12 +103,12 @@ def build_custom_module(name: str, factory: Any, classes: int, arithmetic: Arith
 
 
 def name_framework(module: str) -> str | None:
-    """Another library for networks by the module or package that is imported: "PyTorch"; else None."""
+    """Return the framework, such as "PyTorch", that an imported module belongs to; None if it is none of these."""
     return _FRAMEWORKS.get(module.partition(".")[0])
 
 
 def _check_framework(name: str, thing: Any) -> None:
-    """See that something is not a module of another library, nor a function that calls one.
+    """Refuse a module of another framework, and a function that calls one.
 
     Raises:
       ConfigError: it is one.
@@ -120,7 +120,7 @@ def _check_framework(name: str, thing: Any) -> None:
     if framework := next(filter(None, map(name_framework, used)), None):
         raise ConfigError(
             f"{name} is a network in {framework}, and a Flax module is needed: write it in Flax (Linen or NNX), or "
-            "train it where it is and bring its predictions with `ensemble import`."
+            "train it elsewhere and import its predictions with `ensemble import`."
         )
 
 
@@ -132,7 +132,7 @@ def _build_drawn_module_error(name: str) -> ConfigError:
 
 
 def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, Any]:
-    """The arguments to give to a factory: the number of classes, by name or in an object of settings.
+    """Build the arguments of a factory: the number of classes, by name or in an object of settings.
 
     Settings are a dataclass or a named tuple, as an argument's default or its annotation.
 
@@ -146,27 +146,25 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
     }
     count_argument = _find_class_count_argument(parameters)
     arguments: dict[str, Any] = {} if count_argument is None else {count_argument: classes}
-    set_each_pass: Iterable[str] = ()
+    is_nnx = nnx_modules.is_nnx_factory(factory)
+    set_each_pass: tuple[str, ...] = linen_calls.MODE_ARGUMENTS if is_nnx else ()
     if isinstance(factory, type) and issubclass(factory, nn.Module):
         set_each_pass = linen_calls.list_mode_fields(factory)
-    elif nnx_modules.is_nnx_factory(factory):
-        set_each_pass = (*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS)
     needed = []
     for key, parameter in parameters.items():
-        is_needed = parameter.default is parameter.empty and key not in arguments
         settings = _build_settings(factory, parameter, None if count_argument else classes)
         if settings is not None:
             arguments[key] = settings
-        elif is_needed and key in set_each_pass:
-            if not nnx_modules.is_nnx_factory(factory):
+        elif parameter.default is parameter.empty and key not in arguments:
+            if key not in set_each_pass:
+                needed.append(key)
+            elif not is_nnx:
                 arguments[key] = False
-        elif is_needed:
-            needed.append(key)
-    if not arguments and len(needed) == 1 and needed[0] in _SHORT_COUNT_ARGUMENTS:
-        return {needed[0]: classes}
+    counted = ", ".join(key for key in arguments if key not in set_each_pass)
+    if not counted and len(needed) == 1 and needed[0] in _SHORT_COUNT_ARGUMENTS:
+        return {**arguments, needed[0]: classes}
     if needed:
         _check_framework(name, factory)
-        counted = ", ".join(key for key in arguments if key not in set_each_pass)
         remedy = (
             f": give every argument except the number of classes ({counted}) a default"
             if counted
@@ -179,7 +177,7 @@ def build_factory_arguments(name: str, factory: Any, classes: int) -> dict[str, 
 
 
 def _format_factory_example(name: str, factory: Any, count_argument: str | None, needed: Sequence[str]) -> str:
-    """A function of the number of classes that makes the module, in a line of code."""
+    """Format one line of code: a function of the number of classes that makes the module."""
     given = [] if count_argument is None else [f"{count_argument}=num_classes"]
     is_nnx = nnx_modules.is_nnx_factory(factory)
     random_numbers = {"rng": "rngs", "key": "rngs()"} if is_nnx else {}
@@ -191,15 +189,20 @@ def _format_factory_example(name: str, factory: Any, count_argument: str | None,
 
 
 def _build_settings(factory: Any, parameter: inspect.Parameter, classes: int | None) -> Any:
-    """An object of settings for a parameter, which holds the number of classes; None if it takes none.
+    """Build an object of settings with the number of classes for a parameter; None if it takes no such object.
 
     Args:
-      factory: what the parameter is of.
+      factory: the class or function with this parameter.
       parameter: one whose default is such an object, or whose annotation is its class.
       classes: the number of classes; None to leave it at its default.
     """
-    has_default = parameter.default is not parameter.empty
-    kind: Any = type(parameter.default) if has_default else parameter.annotation
+    default: Any = parameter.default
+    if dataclasses.is_dataclass(factory):
+        makers = {field.name: field.default_factory for field in dataclasses.fields(factory)}
+        maker = makers.get(parameter.name, dataclasses.MISSING)
+        default = default if maker is dataclasses.MISSING else maker()
+    has_default = default is not parameter.empty
+    kind: Any = type(default) if has_default else parameter.annotation
     if isinstance(kind, str):
         with contextlib.suppress(AttributeError):
             kind = operator.attrgetter(kind)(sys.modules.get(factory.__module__))
@@ -214,8 +217,7 @@ def _build_settings(factory: Any, parameter: inspect.Parameter, classes: int | N
     count_field = None if classes is None else _find_class_count_argument(fields)
     counted = {} if count_field is None else {count_field: classes}
     if has_default:
-        settings: Any = parameter.default
-        replace = settings._replace if is_named_tuple else functools.partial(dataclasses.replace, settings)
+        replace = default._replace if is_named_tuple else functools.partial(dataclasses.replace, default)
         return replace(**counted) if counted else None
     if any(field.default is field.empty and key not in counted for key, field in fields.items()):
         return None

@@ -36,18 +36,18 @@ from ensemble.engine.networks.network import ModuleFactory, Network, join_tree_p
 from ensemble.errors import ConfigError
 
 _UNBOUND_AXIS_WORDS = "unbound axis name"
-_TELL_BATCH_NORM = (
+_BATCH_NORM_REMEDY = (
     " Let its __call__ take an argument train, and call BatchNorm(use_running_average=not train), so that the running "
     "statistics change in training only."
 )
 # What to change, by a part of Flax's own error.
 _REMEDIES = {
-    'collection "batch_stats" is immutable': _TELL_BATCH_NORM,
-    '"use_running_average" must be passed': _TELL_BATCH_NORM,
+    'collection "batch_stats" is immutable': _BATCH_NORM_REMEDY,
+    '"use_running_average" must be passed': _BATCH_NORM_REMEDY,
     '"deterministic" must be passed': " Let its __call__ take an argument train, and call Dropout(rate, "
     "deterministic=not train).",
     "no `rngs` argument was provided": " Make it with its random numbers, nnx.Dropout(rate, rngs=rngs), or let "
-    "__call__(self, x, rngs=None) take an argument of that name and hand it to the layer; draw only in training.",
+    "__call__(self, x, rngs=None) take an argument of that name and pass it to the layer; draw only in training.",
 }
 
 
@@ -120,19 +120,19 @@ def check_custom_network(network: Network) -> None:
 def _check_call_arguments(network: Network) -> None:
     """See that nothing has to be said in a call but what is said in each."""
     module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
-    is_bridged = nnx_modules.is_bridged_module(module)
-    said = {*linen_calls.build_mode_arguments(module, train=True), *([nnx_modules.RNG_ARGUMENT] if is_bridged else [])}
+    known = [
+        *linen_calls.MODE_ARGUMENTS,
+        *([nnx_modules.RNG_ARGUMENT] if nnx_modules.is_bridged_module(module) else []),
+    ]
     others = [*linen_calls.list_call_parameters(module).values()][2:]
     needed = [
         parameter.name
         for parameter in others
         if parameter.default is parameter.empty
         and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        and parameter.name not in said
+        and parameter.name not in known
     ]
     if needed:
-        known = [*linen_calls.TRAINING_ARGUMENTS, *linen_calls.EVALUATION_ARGUMENTS]
-        known += [nnx_modules.RNG_ARGUMENT] if is_bridged else []
         raise ConfigError(
             f"The __call__ of the network {network.name} needs {', '.join(needed)}, which it is "
             f"not given: only images are, and {', '.join(known[:-1])} or {known[-1]} where it "
@@ -154,7 +154,7 @@ def _describe_failed_pass(network: Network, error: BaseException) -> str:
             f"{begin} draws random numbers where nothing may be drawn, while it is judged: let it "
             f"draw only where train is true, as Dropout(deterministic=not train) does ({words})."
         )
-    remedy = next((remedy for said, remedy in _REMEDIES.items() if said in str(error)), "")
+    remedy = next((remedy for part, remedy in _REMEDIES.items() if part in str(error)), "")
     return f"{begin} does not take {network.input_words}: {words}.{remedy}"
 
 

@@ -19,8 +19,9 @@ from jax import Array
 
 from ensemble.engine.networks.custom import nnx_modules
 
-TRAINING_ARGUMENTS = ("train", "training", "is_training", "is_train")
-EVALUATION_ARGUMENTS = ("deterministic", "use_running_average", "inference", "is_eval")
+_TRAINING_ARGUMENTS = ("train", "training", "is_training", "is_train")
+_EVALUATION_ARGUMENTS = ("deterministic", "use_running_average", "inference", "is_eval")
+MODE_ARGUMENTS = (*_TRAINING_ARGUMENTS, *_EVALUATION_ARGUMENTS)
 
 
 def init_variables(module: nn.Module, key: Array, images: Array) -> dict[str, Any]:
@@ -76,16 +77,16 @@ def build_mode_arguments(module: nn.Module, train: bool) -> dict[str, Any]:
 
 
 def list_mode_fields(kind: type[nn.Module]) -> tuple[str, ...]:
-    """The fields of a Linen module that say which pass it is; none where its `__call__` is told."""
+    """The fields of a Linen module that choose the pass; none if an argument of its `__call__` does."""
     if _build_mode_values(nnx_modules.list_parameters(kind.__call__), train=True):
         return ()
     return tuple(_build_mode_values([field.name for field in dataclasses.fields(kind)], train=True))
 
 
 def _build_mode_values(names: Iterable[str], train: bool) -> dict[str, bool]:
-    """The value of each of these names that says which pass it is."""
-    values = {name: train for name in TRAINING_ARGUMENTS if name in names}
-    return values | {name: not train for name in EVALUATION_ARGUMENTS if name in names}
+    """The value of each of these names that chooses the pass."""
+    values = {name: train for name in _TRAINING_ARGUMENTS if name in names}
+    return values | {name: not train for name in _EVALUATION_ARGUMENTS if name in names}
 
 
 def list_call_parameters(module: nn.Module) -> dict[str, inspect.Parameter]:

@@ -49,7 +49,7 @@ def _describe_narrow_parameters(network: Network) -> str:
 
 
 def _describe_modes(network: Network) -> tuple[str, str]:
-    """By what a network knows which pass it is, if not by a known argument of its call."""
+    """Describe a field that is set for each pass, and an argument that may choose the pass but is not set."""
     module = network.create_module(network.classes, network.width, DEFAULT_ARITHMETIC)
     fields = " and ".join(linen_calls.list_mode_fields(type(module)))
     kept = [key for key, each in linen_calls.list_call_parameters(module).items() if isinstance(each.default, bool)]

@@ -75,7 +75,7 @@ def list_parameters(factory: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def set_bridged_mode(module: "bridge.ToLinen", train: bool, created_with: Mapping[str, bool]) -> "bridge.ToLinen":
-    """The same module in training, or as it is judged, created with these further arguments."""
+    """Return the same module set to training or evaluation, created with these further arguments."""
     create = functools.partial(_create_in_mode, module.nnx_class, train, created_with)
     return module.clone(nnx_class=create)
 
@@ -96,12 +96,12 @@ def _create_in_mode(
 
 
 def list_free_parameters(module: "bridge.ToLinen") -> Mapping[str, inspect.Parameter]:
-    """What the module is created from and is not given yet."""
+    """List the arguments of the module's class that have no value yet."""
     return list_parameters(functools.partial(module.nnx_class, *module.args, **module.kwargs))
 
 
 def find_bridged_class(module: "bridge.ToLinen") -> type:
-    """The class of what is called with images."""
+    """Return the class of the NNX module that is called with images."""
     if isinstance(module.nnx_class, type):
         return module.nnx_class
     kinds: list[type] = []
@@ -110,10 +110,10 @@ def find_bridged_class(module: "bridge.ToLinen") -> type:
 
 
 def needs_call_rngs(module: "bridge.ToLinen") -> bool:
-    """Whether `__call__` has to be handed random numbers.
+    """Whether `__call__` has to be given random numbers.
 
-    It takes `rngs`, and needs it, or a layer was made without (`nnx.Dropout(0.1)`), or the module
-    is not one of Flax's own and keeps none.
+    It takes `rngs`, and has no default for it, or a layer was made without (`nnx.Dropout(0.1)`), or the
+    module is not one of Flax's own and keeps no random numbers.
     """
     call: Any = find_bridged_class(module).__call__
     taken = list_parameters(call).get(RNG_ARGUMENT)
@@ -132,9 +132,9 @@ def needs_call_rngs(module: "bridge.ToLinen") -> bool:
 
 
 def build_call_with_rngs(key: Array | None) -> Callable[..., Any]:
-    """A call of an NNX module that hands it `rngs` of this key.
+    """Build a call of an NNX module that passes it `rngs` of this key.
 
-    Without a key, as in evaluation, `rngs` is left at its default; where it has none it is of a fixed seed.
+    Without a key, as in evaluation, `rngs` is left at its default; without a default it has a fixed seed.
     """
 
     def call(module: "nnx.Module", *args: Any, **kwargs: Any) -> Any:
@@ -155,7 +155,7 @@ def list_bridged_rngs(key: Array) -> dict[str, Array]:
 
 
 def draws_random_numbers(module: "bridge.ToLinen") -> bool:
-    """Whether the module keeps a stream of random numbers, as dropout does, or is handed one."""
+    """Whether the module keeps a stream of random numbers, as dropout does, or is given one."""
     return _keeps_random_numbers(module) or needs_call_rngs(module)
 
 
@@ -166,7 +166,7 @@ def _keeps_random_numbers(module: "bridge.ToLinen") -> bool:
 
 
 def _trace_created_module(module: "bridge.ToLinen", read: "Callable[[nnx.Module], Any]") -> Any:
-    """What `read` gives of the NNX module, as shapes: nothing is computed."""
+    """Return what `read` returns for the NNX module, as shapes: nothing is computed."""
     from flax import nnx
 
     missing = {
