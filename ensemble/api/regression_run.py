@@ -65,7 +65,7 @@ class RegressionRun(StoredRun):
         """Predict new rows: `mean`, `sd`, `low`, `high` of 90 %, sd's parts, and `extrapolated`.
 
         `extrapolated` marks rows with a number outside the training range. The answers have the index of a
-        DataFrame. Assumptions about the rows, such as the values used for missing ones, and unused columns are warnings.
+        DataFrame. Assumptions, such as the values used for missing ones, and unused columns are warnings.
 
         Args:
           table: a DataFrame, columns by name, or the path of a CSV or Parquet file; other columns

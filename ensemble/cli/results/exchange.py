@@ -178,7 +178,7 @@ def _has_equal_figures(written: "ExportedFile") -> bool:
     "--format",
     "format_name",
     type=click.Choice(EXPORT_FORMAT_NAMES),
-    help="What other programs take; by default the format of FILE's ending. npz without members is what `import` takes.",
+    help="What other programs read; by default that of FILE's ending. npz without members is what `import` takes.",
 )
 @click.option(
     "--to",
