@@ -113,7 +113,7 @@ def _check_framework(name: str, thing: Any) -> None:
     Raises:
       ConfigError: it is one.
     """
-    used = [kind.__module__ for kind in (thing.__mro__ if isinstance(thing, type) else type(thing).__mro__)]
+    used = [kind.__module__ for kind in (thing if isinstance(thing, type) else type(thing)).__mro__]
     if inspect.isfunction(thing):
         named = [thing.__globals__.get(word) for word in thing.__code__.co_names]
         used = [each.__name__ for each in named if inspect.ismodule(each)]
@@ -196,11 +196,9 @@ def _build_settings(factory: Any, parameter: inspect.Parameter, classes: int | N
       parameter: one whose default is such an object, or whose annotation is its class.
       classes: the number of classes; None to leave it at its default.
     """
-    default: Any = parameter.default
-    if dataclasses.is_dataclass(factory):
-        makers = {field.name: field.default_factory for field in dataclasses.fields(factory)}
-        maker = makers.get(parameter.name, dataclasses.MISSING)
-        default = default if maker is dataclasses.MISSING else maker()
+    own_fields = dataclasses.fields(factory) if dataclasses.is_dataclass(factory) else ()
+    makers = [each.default_factory for each in own_fields if each.name == parameter.name]
+    default: Any = makers[0]() if makers and makers[0] is not dataclasses.MISSING else parameter.default
     has_default = default is not parameter.empty
     kind: Any = type(default) if has_default else parameter.annotation
     if isinstance(kind, str):
