@@ -1,6 +1,6 @@
 """What labels that are numbers can mean, called the same in predictions and in images."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 # What `--labels` takes, each with what it makes of a label.
 LABEL_READINGS = {
@@ -43,15 +43,21 @@ def write_number(text: str) -> str:
     return text if number is None else str(number)
 
 
-def find_class_by_name(cell: str, class_names: Sequence[str]) -> int | None:
+def index_class_names(class_names: Sequence[str]) -> dict[str, int]:
+    """The class of each name from 0, also by the name as a number, for `find_class_by_name`."""
+    spelled = {name: place for place, name in enumerate(class_names)}
+    return {write_number(name): place for name, place in spelled.items()} | spelled
+
+
+def find_class_by_name(cell: str, classes: Mapping[str, int]) -> int | None:
     """The class that a cell of a table names, from 0; None if it names none.
 
     A name counts as it is spelled, before a formula was defused with an apostrophe, and as a number:
     a spreadsheet writes 7 for "07".
+
+    Args:
+      cell: of the table.
+      classes: of `index_class_names`.
     """
-    spelled = {name: place for place, name in enumerate(class_names)}
-    numbers = {write_number(name): place for name, place in spelled.items()}
-    for name in (cell, cell.removeprefix("'")):
-        if name in spelled:
-            return spelled[name]
-    return numbers.get(write_number(cell))
+    names = (cell, cell.removeprefix("'"), write_number(cell))
+    return next((classes[name] for name in names if name in classes), None)

@@ -159,12 +159,12 @@ def is_ensemble_name(member: str) -> bool:
 
 
 def list_unused_notes(names: Sequence[str] | Mapping[str, str], what: str = "column", file: str = "") -> list[str]:
-    """Name the columns or arrays of a file that were not used, in one sentence; in none if all were.
+    """Name the columns, arrays or files that were not used, in one sentence; in none if all were.
 
     Args:
       names: in their order, or each with the reason.
-      what: "column" or "array".
-      file: its name, where several are read.
+      what: "column", "array" or "file".
+      file: the name of their file or folder, if several are read.
     """
     reasons = names if isinstance(names, Mapping) else {}
     each = [

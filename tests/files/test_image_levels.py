@@ -16,6 +16,7 @@ from ensemble.exchange.prediction_files import read_prediction_files
 SHARES = np.random.default_rng(0).uniform(size=(24, 6, 6))
 SHARES[0, 0, 0], SHARES[1, 0, 0] = 0.0, 1.0
 Images = NDArray[np.uint8]
+Read = Callable[[NDArray[np.generic], Path], Images]
 
 
 def add_to_dataset(images: NDArray[np.generic], folder: Path) -> Images:
@@ -39,7 +40,7 @@ def predict(images: NDArray[np.generic], folder: Path) -> Images:
     return convert_array_to_images(images, (6, 6, 1))[0]
 
 
-ENTRIES = [add_to_dataset, import_with_predictions, predict]
+for_every_entry = pytest.mark.parametrize("read", [add_to_dataset, import_with_predictions, predict])
 READ: dict[str, tuple[NDArray[np.generic], NDArray[np.floating]]] = {
     "bytes": (np.rint(SHARES * 255).astype(np.uint8), np.rint(SHARES * 255)),
     "whole floats": (np.rint(SHARES * 255), np.rint(SHARES * 255)),
@@ -69,21 +70,17 @@ REFUSED: dict[str, tuple[NDArray[np.generic], str]] = {
 }
 
 
-@pytest.mark.parametrize("read", ENTRIES)
+@for_every_entry
 @pytest.mark.parametrize("name", READ)
-def test_the_same_numbers_are_black_and_white(
-    read: Callable[[NDArray[np.generic], Path], Images], name: str, tmp_path: Path
-) -> None:
+def test_the_same_numbers_are_black_and_white(read: Read, name: str, tmp_path: Path) -> None:
     given, expected = READ[name]
     found = read(given, tmp_path)[..., 0].astype(np.float64)
     assert np.abs(found - expected).max() <= (1 if "bits" in name or "16" in name else 0)
 
 
-@pytest.mark.parametrize("read", ENTRIES)
+@for_every_entry
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_same_numbers_are_refused(
-    read: Callable[[NDArray[np.generic], Path], Images], name: str, tmp_path: Path
-) -> None:
+def test_the_same_numbers_are_refused(read: Read, name: str, tmp_path: Path) -> None:
     given, said = REFUSED[name]
     with pytest.raises(EnsembleError, match=said):
         read(given, tmp_path)

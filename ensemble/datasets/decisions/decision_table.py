@@ -6,7 +6,7 @@ with its line.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,12 +23,11 @@ from ensemble.datasets.decisions.label_decision import (
     LabelDecision,
     checksum_image,
 )
-from ensemble.datasets.label_meanings import find_class_by_name, parse_whole_number
+from ensemble.datasets.label_meanings import find_class_by_name, index_class_names, parse_whole_number
 from ensemble.datasets.own.request import sanitize_text
-from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
+from ensemble.datasets.own.sources.folders.picture_table import read_picture_table
 from ensemble.errors import DataError
 from ensemble.files.columns import list_unused_notes
-from ensemble.files.table import Table, read_table_file
 from ensemble.storage import csv_format
 
 COLUMNS = ("split", "number", "image", "label", "decision", "new_label", "decided", "run", "person")
@@ -133,18 +132,24 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     """What a table of decisions changes in a dataset; nothing is changed yet.
 
     Raises:
-      DataError: it cannot be read, or rows do not fit the dataset: each is told with its line.
+      DataError: it cannot be read, or rows do not fit the dataset: each is reported with its line.
     """
     changes, problems, places = LabelChanges(), list[str](), dict[tuple[str, int], str]()
     finder = _ImageFinder(dataset)
-    table = read_table_file(path)
-    unused = [name for name in table.names if normalize_column_name(name) not in COLUMNS]
-    changes.notes += [*table.notes, *list_unused_notes(unused)]
-    for place, cells in _iterate_table_rows(table, path.name):
+    table = read_picture_table(path)
+    missing = [name for name in ("decision", "label") if name not in table.names]
+    if missing or not {"number", "image"} & set(table.names):
+        wanted = ", ".join(missing) or "number or image"
+        raise DataError(
+            f"{path.name} has no column {wanted}: its first line has to name split, number, image, "
+            "label, decision and new_label, as the file that `ensemble data decisions` writes."
+        )
+    changes.notes += [*table.notes, *list_unused_notes(table.list_other_titles(COLUMNS))]
+    for place, cells in table.iterate_rows():
         try:
             split, number, decision, new_label = _read_row(cells, finder)
             if (first := places.setdefault((split, number), place)) != place:
-                raise DataError(f"{split} image {number} stands in {first} too")
+                raise DataError(f"{split} image {number} is in {first} too")
         except DataError as error:
             problems.append(f"{place}: {error}")
             continue
@@ -161,19 +166,6 @@ def read_label_changes(path: Path, dataset: Dataset) -> LabelChanges:
     return changes
 
 
-def _iterate_table_rows(table: Table, file: str) -> Iterator[tuple[str, Cells]]:
-    folded = {name: normalize_column_name(name) for name in table.names}
-    missing = [name for name in ("decision", "label") if name not in folded.values()]
-    if missing or not {"number", "image"} & set(folded.values()):
-        wanted = ", ".join(missing) or "number or image"
-        raise DataError(
-            f"{file} has no column {wanted}: its first line has to name split, number, image, "
-            "label, decision and new_label, as the file that `ensemble data decisions` writes."
-        )
-    for place, cells in table.iterate_rows():
-        yield place, {folded[name]: cell for name, cell in cells.items()}
-
-
 class _ImageFinder:
     """Finds the images and classes that rows are about.
 
@@ -184,6 +176,7 @@ class _ImageFinder:
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
         self._places: dict[str, dict[str, list[int]]] = {}
+        self._classes = index_class_names(dataset.class_names)
         # A number may be a class's name: then it is no position.
         self._by_position = not any(parse_whole_number(name) is not None for name in dataset.class_names)
 
@@ -195,11 +188,10 @@ class _ImageFinder:
 
     def find_class(self, cell: str, column: str) -> int:
         """The class of that name; where no name is a number, also that of a position from 0."""
-        names = self.dataset.class_names
-        if (found := find_class_by_name(cell, names)) is not None:
+        if (found := find_class_by_name(cell, self._classes)) is not None:
             return found
         position = parse_whole_number(cell) if self._by_position else None
-        if position is None or not 0 <= position < len(names):
+        if position is None or not 0 <= position < len(self.dataset.class_names):
             raise DataError(f"{column} “{_shorten(cell)}” is none of the classes")
         return position
 

@@ -32,7 +32,7 @@ class PreparationSettings(Settings):
       labels_as: one of `LABEL_READINGS`, what labels in arrays are where classes have names; "" for
         names where all are, else positions.
       masks: one of `COMPANION_CHOICES`, what to do with masks, thumbnails and segmentation images next to pictures;
-        "" where nobody has said: such pictures are then refused.
+        "" to refuse such pictures.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, named with that range.

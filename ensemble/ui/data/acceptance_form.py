@@ -1,6 +1,8 @@
 """What a dataset of one's own is to be called, and the button that adds it."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -28,14 +30,14 @@ _SIMILAR_CLASS_TITLES = {True: "Make them one", False: "Keep them apart"}
 def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
     """The fields; what was typed stays until it is added."""
     stem = job.request.file.rpartition(".")[0]
-    widget_state.draw_widget(
+    _draw_field(
+        job,
+        "title",
         st.text_input,
         "Title",
         stem[:MAX_NAME_LENGTH],
         max_chars=MAX_NAME_LENGTH,
-        key=_build_upload_field_key(job, "title"),
         help="What people call it.",
-        persist_state="session",
     )
     left, right = st.columns(2)
     left.text_input(
@@ -83,73 +85,73 @@ def show_acceptance_form(job: UploadJob, preview: UploadPreview) -> None:
 def show_preparation_controls(job: UploadJob) -> UploadRequest:
     """Size and share as they stand in their controls; a button reads the upload again so."""
     now = job.request
-    size = widget_state.draw_widget(
+    size = _draw_field(
+        job,
+        "size",
         st.number_input,
         "Size in pixels",
         0,
         _MAX_SIDE_PX,
         now.size,
-        key=_build_upload_field_key(job, "size"),
-        persist_state="session",
         help="0 leaves images as they are where all are of one size, and brings others to 28×28.",
     )
-    share = widget_state.draw_widget(
+    share = _draw_field(
+        job,
+        "share",
         st.select_slider,
         "Test share",
         sorted({*_TEST_SHARES, now.test_share}),
         now.test_share,
-        key=_build_upload_field_key(job, "share"),
         format_func=lambda fraction: formats.format_percent(fraction, places=0),
-        persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
     )
-    bad = widget_state.draw_widget(
+    bad = _draw_field(
+        job,
+        "bad",
         st.select_slider,
         "Unreadable",
         sorted({*_UNREADABLE_SHARES, now.max_unreadable}),
         now.max_unreadable,
-        key=_build_upload_field_key(job, "bad"),
-        persist_state="session",
         format_func=lambda fraction: formats.format_percent(fraction, figures=2),
         help="Share of the files that may be unreadable: they are left out, and listed.",
     )
-    merge = widget_state.draw_widget(
+    merge = _draw_field(
+        job,
+        "merge",
         st.segmented_control,
         "Similar classes",
         list(_SIMILAR_CLASS_TITLES),
         default=now.merge_classes,
-        key=_build_upload_field_key(job, "merge"),
-        persist_state="session",
         format_func=lambda choice: _SIMILAR_CLASS_TITLES[choice],
         help="Classes whose names differ only in capitals, spaces or underscores.",
     )
-    pattern = widget_state.draw_widget(
+    pattern = _draw_field(
+        job,
+        "pattern",
         st.text_input,
         "Class in the name",
         now.class_pattern,
-        key=_build_upload_field_key(job, "pattern"),
-        persist_state="session",
         max_chars=100,
         placeholder="{class}_#",
         help="Where pictures' names hold the class: {class}_# for cat_12.jpg; # stands for digits, * for anything.",
     )
-    labels = widget_state.draw_widget(
+    labels = _draw_field(
+        job,
+        "labels",
         st.segmented_control,
         "Read labels as",
         list(LABEL_READINGS),
         default=now.labels_as or None,
-        key=_build_upload_field_key(job, "labels"),
-        persist_state="session",
         format_func=LABEL_READINGS.__getitem__,
         help="Labels in arrays can be the names of classes, or count them. What was taken is said.",
     )
-    masks = widget_state.draw_widget(
+    masks = _draw_field(
+        job,
+        "masks",
         st.segmented_control,
         "Masks",
         list(COMPANION_CHOICES),
         default=now.masks or None,
-        key=_build_upload_field_key(job, "masks"),
-        persist_state="session",
         format_func=lambda choice: choice.replace("-", " ").capitalize(),
         help="Masks, thumbnails and segmentation images next to pictures.",
     )
@@ -172,6 +174,11 @@ def show_preparation_controls(job: UploadJob) -> UploadRequest:
         **rights.build_control_arguments(Action.ADD_DATA, disabled=other == now),
     )
     return other
+
+
+def _draw_field(job: UploadJob, field: str, widget: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    key = _build_upload_field_key(job, field)
+    return widget_state.draw_widget(widget, *arguments, key=key, persist_state="session", **options)
 
 
 def _build_upload_field_key(job: UploadJob, field: str) -> str:

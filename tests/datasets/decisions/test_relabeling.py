@@ -160,7 +160,7 @@ def test_every_row_that_does_not_fit_is_told_with_its_line_and_nothing_is_change
         8: "new_label is empty",
         9: "“val” is not train or test",
         10: "neither number nor image",
-        11: "stands in line 2 too",
+        11: "is in line 2 too",
         12: "“x” is no whole number",
     }
     for line, words in told.items():

@@ -68,7 +68,7 @@ def test_images_for_validation_are_learnt_from(saved, add):
     ).note
     assert (note.train_size, note.test_size) == (34, 3)
     assert (datasets.load_dataset("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
-    assert note.said[0] == "Arrays of arrays.npz that are not used: notes."
+    assert note.said[0] == "Arrays of arrays.npz that were not used: “notes”."
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_mask_next_to_its_picture_is_asked_about(
 ) -> None:
     save(tmp_path / "pets", name_both(picture, other))
     with pytest.raises(
-        DataError, match=r"10 pictures look like a mask, .*Say with --masks what to do with them: keep or leave-out"
+        DataError, match=r"10 pictures look like a mask, .*Choose with --masks what to do with them: keep or leave-out"
     ):
         add(tmp_path / "pets")
     left = add(tmp_path / "pets", "left", masks="leave-out").note

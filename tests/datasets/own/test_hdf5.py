@@ -72,7 +72,7 @@ def test_arrays_of_a_file_are_read(
     ]
     np.testing.assert_array_equal(np.stack([np.asarray(picture) for picture in read]), IMAGES)
     assert len(source.labels.get("test", ())) == tests
-    assert any("not used: other" in note for note in source.notes)
+    assert any("not used: “other”" in note for note in source.notes)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ensemble.datasets.own import source_lookup
-from ensemble.datasets.own.source import PictureSource
+from ensemble.datasets.own.sources.folders.folder_source import FolderSource
 from ensemble.errors import DataError
 from tests.datasets.own.test_label_tables import Grow, grow, write_rows
 
@@ -15,11 +15,11 @@ __all__ = ["grow"]  # a fixture
 Found = dict[str, dict[str, list[str]]]
 
 
-def list_pictures(source: PictureSource, root: Path) -> Found:
+def list_pictures(source: FolderSource, root: Path) -> Found:
     """The paths of the pictures of each split by class."""
     found: Found = {}
     for split, labels in source.labels.items():
-        for label, path in zip(labels, source.files[split], strict=True):  # type: ignore[attr-defined]
+        for label, path in zip(labels, source.files[split], strict=True):
             by_class = found.setdefault(split, {})
             by_class.setdefault(source.class_names[label], []).append(path.relative_to(root).as_posix())
     return {split: {name: sorted(paths) for name, paths in classes.items()} for split, classes in found.items()}
@@ -27,6 +27,7 @@ def list_pictures(source: PictureSource, root: Path) -> Found:
 
 def read(root: Path) -> tuple[Found, str]:
     source = source_lookup.open_picture_source(str(root))
+    assert isinstance(source, FolderSource)
     return list_pictures(source, root), " ".join(source.notes)
 
 
@@ -120,17 +121,13 @@ SPLIT_COLUMNS: list[tuple[Mapping[str, Sequence[object]], str, str]] = [
     (
         {"is_valid": [False, False, False, True, True]},
         "test",
-        "is_valid of labels.csv divides the images: 3 for training, 2",
+        "The split follows is_valid of labels.csv: 3 training, 2 validation images.",
     ),
-    ({"is_test": ["no", "no", "no", "yes", "yes"]}, "test", "is_test of labels.csv divides the images"),
-    ({"is_train": [1, 1, 1, 0, 0]}, "test", "is_train of labels.csv divides the images"),
-    ({"is_training_image": ["1", "1", "1", "0", "0"]}, "test", "is_training_image of labels.csv divides"),
-    ({"train": [1, 1, 1, 0, 0], "test": [0, 0, 0, 1, 1]}, "test", "test and train of labels.csv divides"),
-    (
-        {"is_train": [1, 1, 0, 0, 0], "is_valid": [0, 0, 1, 0, 0]},
-        "test",
-        "2 for training, 1 for validation, 2 for testing",
-    ),
+    ({"is_test": ["no", "no", "no", "yes", "yes"]}, "test", "The split follows is_test of labels.csv"),
+    ({"is_train": [1, 1, 1, 0, 0]}, "test", "The split follows is_train of labels.csv"),
+    ({"is_training_image": ["1", "1", "1", "0", "0"]}, "test", "The split follows is_training_image of labels.csv"),
+    ({"train": [1, 1, 1, 0, 0], "test": [0, 0, 0, 1, 1]}, "test", "The split follows test and train of labels.csv"),
+    ({"is_train": [1, 1, 0, 0, 0], "is_valid": [0, 0, 1, 0, 0]}, "test", "2 training, 1 validation, 2 test images"),
     ({"train": [1, 1, 1, 0, 0]}, "", "Columns of labels.csv that were not used: “train”."),
     ({"is_valid": ["a", "b", "a", "b", "a"]}, "", "Columns of labels.csv that were not used: “is_valid”."),
 ]
@@ -148,7 +145,7 @@ def test_a_column_of_splits_is_followed_or_named(
     splits = {split: sorted(path for paths in each.values() for path in paths) for split, each in by_class.items()}
     assert splits == ({"train": TRAIN, held: TEST} if held else {"train": [*TRAIN, *TEST]})
     assert said in notes
-    assert notes.count("are not used") == said.count("are not used")
+    assert notes.count("not used") == said.count("not used")
 
 
 def write_text(name: str, *lines: str) -> Callable[[Path], None]:

@@ -5,23 +5,22 @@ again has its labels back.
 """
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from ensemble.datasets.decisions.decision_log import DecisionLog, decisions_folder
 from ensemble.datasets.decisions.label_decision import NO_CLASS, RELABEL, REMOVE, UNSURE, LabelDecision, checksum_image
-from ensemble.datasets.label_meanings import find_class_by_name, parse_whole_number
+from ensemble.datasets.label_meanings import find_class_by_name, index_class_names, parse_whole_number
 from ensemble.datasets.own.pools.label_pool import LabelPool
 from ensemble.datasets.own.pools.pool_arms import BOTH_ARMS, CHOSEN_ARM, NO_ARM, RANDOM_ARM
 from ensemble.datasets.own.pools.pool_batches import find_pool_arms
 from ensemble.datasets.own.request import sanitize_text
 from ensemble.datasets.own.source import format_name_list
-from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
+from ensemble.datasets.own.sources.folders.picture_table import read_picture_table
 from ensemble.errors import DataError
 from ensemble.files.columns import list_unused_notes
 from ensemble.files.labels import find_missing_labels
 from ensemble.files.picture_names import PictureNames
-from ensemble.files.table import Table, read_table_file
 from ensemble.storage import csv_format
 
 COLUMNS = ("number", "image", "name", "arm", "decision", "label", "decided", "run", "person")
@@ -135,17 +134,23 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
       path: of a CSV file.
       pool: which.
       arm: "chosen" or "random" for the images of one arm; "" for all.
-      notes: what was made of rows of copies is added to it.
+      notes: to which notes on rows of copies are added.
 
     Raises:
-      DataError: it cannot be read, or rows do not fit the pool: each is told with its line.
+      DataError: it cannot be read, or rows do not fit the pool: each is reported with its line.
     """
     labels, problems, rows = Labels(), list[str](), dict[int, tuple[str, bool]]()
     classes = pool.note.class_names
+    index = index_class_names(classes)
     finder = _ImageFinder(pool)
     joined, known = list[str](), list[str]()
-    table = read_table_file(path)
-    cells_of = list(_iterate_rows(table, path.name))
+    table = read_picture_table(path)
+    if "label" not in table.names or not {"number", "image", "name"} & set(table.names):
+        raise DataError(
+            f"{path.name} has no column label next to number, image or name: `ensemble label decisions "
+            "POOL` prints such a table."
+        )
+    cells_of = list(table.iterate_rows())
     said = finder.read_numbers_of_files([cells for _, cells in cells_of])
     missing = find_missing_labels((cells.get("label", "") for _, cells in cells_of), classes)
     for row, cells in cells_of:
@@ -153,7 +158,7 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
             if cells.get("label", "") in missing or cells.get("decision", "label") not in ("label", ""):
                 continue
             number, copy = finder.find_number(cells)
-            label = find_class_by_name(cells["label"], classes)
+            label = find_class_by_name(cells["label"], index)
             if label is None:
                 raise DataError(
                     f"label “{_shorten(cells['label'])}” is none of the classes {_shorten(', '.join(classes))}"
@@ -164,7 +169,7 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
             first, is_copy = rows.setdefault(number, (row, bool(copy)))
             if first != row and not ((copy or is_copy) and labels[number] == label):
                 why = f", of which {_shorten(copy)} is a copy," if copy else ""
-                raise DataError(f"image {number}{why} stands in {first} too")
+                raise DataError(f"image {number}{why} is in {first} too")
             if copy:
                 joined.append(copy)
         except DataError as error:
@@ -176,28 +181,16 @@ def read_pool_table(path: Path, pool: LabelPool, arm: str = NO_ARM, notes: list[
         listing = "; ".join(problems[:_MAX_LISTED_PROBLEMS]) + (f"; and {more:,} more" * (more > 0))
         count = "1 row does" if len(problems) == 1 else f"{len(problems):,} rows do"
         raise DataError(
-            f"{count} not fit the pool {pool.name}, and nothing was changed: {listing}. Mend or "
+            f"{count} not fit the pool {pool.name}, and nothing was changed: {listing}. Correct or "
             "delete these rows, then try again."
         )
     if joined:
         said.append(f"Rows of copies are of the images that they copy: {format_name_list(joined)}.")
     if known:
         said.append(f"Rows of images that {pool.note.dataset} has already were not used: {format_name_list(known)}.")
-    unused = [name for name in table.names if normalize_column_name(name) not in COLUMNS]
     if notes is not None:
-        notes += [*table.notes, *said, *list_unused_notes(unused)]
+        notes += [*table.notes, *said, *list_unused_notes(table.list_other_titles(COLUMNS))]
     return _select_arm_labels(pool, labels, arm)
-
-
-def _iterate_rows(table: Table, file: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    folded = {name: normalize_column_name(name) for name in table.names}
-    if "label" not in folded.values() or not {"number", "image", "name"} & set(folded.values()):
-        raise DataError(
-            f"{file} has no column label next to number, image or name: `ensemble label decisions "
-            "POOL` prints such a table."
-        )
-    for place, cells in table.iterate_rows():
-        yield place, {folded[name]: cell for name, cell in cells.items()}
 
 
 class _ImageFinder:

@@ -244,7 +244,7 @@ def test_a_table_that_does_not_fit_changes_nothing(pool: LabelPool, tmp_path: Pa
         "3 rows do not fit the pool attic",
         "line 3: label “tree” is none of the classes",
         "line 4: number “77” is none of 0 to 29",
-        "line 5: image 0 stands in line 2 too",
+        "line 5: image 0 is in line 2 too",
     ):
         assert part in problem
     table.write_text("file,kind\n")
@@ -301,9 +301,7 @@ def test_rows_of_copies_are_of_what_they_copy_or_are_reported(pool: LabelPool, t
         "Rows of images that leaves has already were not used: old/learnt.png.",
     ]
     table.write_text(f"{column},label\n03.png,leaf a\nold/copy.png,leaf b\n")
-    assert "image 3, of which old/copy.png is a copy, stands in line 2 too" in refuse(
-        "apply", "attic", "--table", table
-    )
+    assert "image 3, of which old/copy.png is a copy, is in line 2 too" in refuse("apply", "attic", "--table", table)
 
 
 def test_numbers_of_all_files_are_those_with_the_copies(pool: LabelPool, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ensemble.datasets.own.source import (
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 from ensemble.files.image_levels import scale_to_bytes
 from ensemble.storage.arrays.npy import ArrayHeader
 
@@ -130,8 +131,7 @@ class ArraySource:
             raise DataError(
                 f"{self._arrays.name} holds {format_name_list(names, 8) or 'nothing'}. {self._arrays.required}"
             )
-        if left:
-            self.notes.append(f"Arrays of {self._arrays.name} that are not used: {format_name_list(left, 8)}.")
+        self.notes += list_unused_notes(left, "array", self._arrays.name)
         return roles
 
     def _number_groups(self, by_split: dict[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:

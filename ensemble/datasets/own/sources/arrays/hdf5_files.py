@@ -19,8 +19,10 @@ from ensemble.storage.arrays.npy import DTYPE_KINDS, ArrayHeader
 from ensemble.storage.plain_files import open_plain_file
 
 SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5")
-_MAX_CHUNK_BYTES = 2**28  # that are unpacked together
+_MAX_CHUNK_BYTES = 2**28  # which h5py unpacks at once
 _MAX_ARRAYS = 1_000
+# h5py raises one of these for each kind of damage; numpy and zlib run out of memory if a size is wrong.
+_ERRORS = (OSError, KeyError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError)
 
 
 class Hdf5Arrays:
@@ -52,7 +54,7 @@ class Hdf5Arrays:
         return self._headers[name]
 
     def read_array(self, name: str) -> NDArray[Any]:
-        """All of an array of labels or names; DataError where it is too large for one."""
+        """All of an array of labels or names; DataError if it is too large for one."""
         header = self._headers[name]
         if math.prod(header.shape) * max(8, header.dtype.itemsize) > MAX_LABEL_BYTES:
             raise DataError(f"{name} of {self.name} is too large for labels or names.")
@@ -95,9 +97,7 @@ class Hdf5Arrays:
         try:
             with open_plain_file(self._path) as plain, h5py.File(plain, "r") as file:
                 yield file
-        except DataError:
-            raise
-        except Exception as error:  # h5py raises errors of many kinds where a file is damaged
+        except _ERRORS as error:
             raise DataError(f"{self.name} is damaged or not an HDF5 file: use another copy.") from error
 
 

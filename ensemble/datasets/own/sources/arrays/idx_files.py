@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.idx import UINT8
-from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture, format_name_list
+from ensemble.datasets.own.source import DatasetImageFormat, PictureSurvey, Pixels, UnreadablePicture
 from ensemble.datasets.own.sources.arrays import array_values
 from ensemble.datasets.own.sources.arrays.array_files import read_exact_bytes
 from ensemble.datasets.own.sources.arrays.array_levels import ArrayLevelSurvey
 from ensemble.datasets.own.sources.source_folder import list_source_folder
 from ensemble.errors import DataError
+from ensemble.files.columns import list_unused_notes
 from ensemble.files.image_levels import scale_to_bytes
 from ensemble.storage.arrays.damaged_file import DamagedFileError
 from ensemble.storage.disk_errors import describe_error_with_path
@@ -54,8 +55,7 @@ class IdxSource:
         if self._is_turned:
             self.notes.append("EMNIST's files hold images on their side: they were turned upright.")
         left = [path.name for path in list_source_folder(folder).files if path not in self._files.values()]
-        if left:
-            self.notes.append(f"Files of {folder.name} that are not used: {format_name_list(left)}.")
+        self.notes += list_unused_notes(left, "file", folder.name)
         self._shapes = {}
         for (split, what), path in self._files.items():
             with _open_idx_file(path) as (_, shape):

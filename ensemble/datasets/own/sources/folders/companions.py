@@ -1,4 +1,4 @@
-"""Masks, thumbnails and segmentation images next to pictures: found by their names, kept or left out as was chosen."""
+"""Masks, thumbnails and segmentation images next to pictures: found by their names, and kept or left out."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _FOLDER = re.compile(rf"(?:(?:train|test|val|images?|img)[_ .-])?(?:{_WORDS})", 
 
 
 def leave_out_companions(walk: FolderWalk) -> list[str]:
-    """Leave masks and the like out of what the folder lists from now on; return what is to be said of it."""
+    """Leave masks and the like out of what the folder lists from now on; return a note about them, if there are any."""
     pictures = walk.list_pictures(walk.root)
     found = _find_companions(pictures, walk)
     walk.claim_pictures(found)
@@ -27,25 +27,25 @@ def leave_out_companions(walk: FolderWalk) -> list[str]:
 
 
 def ask_about_companions(walk: FolderWalk, splits: Mapping[str, ClassFiles], choice: str) -> list[str]:
-    """Refuse masks and the like among the pictures of classes, unless somebody said what to do with them.
+    """Refuse masks and the like among the pictures of classes, unless a choice was made.
 
     Args:
       walk: of the folder.
       splits: the pictures of each split and class.
-      choice: one of `COMPANION_CHOICES`; "" where nobody has said.
+      choice: one of `COMPANION_CHOICES`; "" if none was made.
 
     Returns:
-      What is to be said of them.
+      A note about those that are kept, if there are any.
 
     Raises:
-      DataError: there are some, and nobody has said what to do with them.
+      DataError: there are some, and no choice was made.
     """
     found = _find_companions([path for files in splits.values() for paths in files.values() for path in paths], walk)
     if not found:
         return []
     if not choice:
         raise DataError(
-            f"{_describe_companions(found, walk)}. Say with {COMPANION_OPTION} what to do with them: "
+            f"{_describe_companions(found, walk)}. Choose with {COMPANION_OPTION} what to do with them: "
             f"{' or '.join(COMPANION_CHOICES)}."
         )
     return [f"{_describe_companions(found, walk)}, and kept."]
@@ -58,25 +58,16 @@ def _describe_companions(found: set[Path], walk: FolderWalk) -> str:
 
 
 def _find_companions(pictures: Sequence[Path], walk: FolderWalk) -> set[Path]:
-    """Pictures called as another one with such a word, in its folder or in a folder called so."""
-    strange = [path for path in pictures if _NAME.fullmatch(path.stem)]
-    found = set[Path]()
-    if strange:
-        there = {(path.parent, path.stem) for path in pictures}
-        for path in strange:
-            match = _NAME.fullmatch(path.stem)
-            if match and (path.parent, match[1] or match[2]) in there:
-                found.add(path)
+    """Pictures that have the name of another and such a word, in its folder, or the name alone in a folder named so."""
+    bases = {path: match[1] or match[2] for path in pictures if (match := _NAME.fullmatch(path.stem))}
     folders = {
         folder
         for folder in {path.parent for path in pictures}
         if any(map(_FOLDER.fullmatch, folder.relative_to(walk.root).parts))
     }
-    if folders:
-        stems = {path.stem for path in pictures if path.parent not in folders and path not in found}
-        for path in pictures:
-            match = _NAME.fullmatch(path.stem)
-            names = {path.stem, match[1] or match[2]} if match else {path.stem}
-            if path.parent in folders and names & stems:
-                found.add(path)
-    return found
+    if not (bases or folders):
+        return set()
+    there = {(path.parent, path.stem) for path in pictures}
+    found = {path for path, base in bases.items() if (path.parent, base) in there}
+    stems = {path.stem for path in pictures if path.parent not in folders and path not in found}
+    return found | {path for path in pictures if path.parent in folders and {path.stem, bases.get(path)} & stems}

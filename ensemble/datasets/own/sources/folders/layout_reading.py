@@ -1,6 +1,7 @@
 """What is gathered while a folder of splits or classes is read: classes, notes, the tree."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,6 +106,13 @@ def assign_split_roles(found: set[str]) -> tuple[dict[str, str], list[str]]:
         roles["test"] = "train"
         notes.append(TEST_ONLY_NOTE)
     return roles, notes
+
+
+def describe_followed_split(origin: str, splits: Collection[str]) -> str:
+    """What was followed, and how many images each split has: a sentence."""
+    counts = Counter(splits)
+    parts = [f"{counts[split]:,} {title}" for split, title in SPLIT_TITLES.items() if counts[split]]
+    return f"The split follows {origin}: {', '.join(parts)} images."
 
 
 def merge_class_files(into: ClassFiles, files: ClassFiles) -> None:

@@ -1,7 +1,7 @@
 """A table beside pictures, a row a picture: CSV, TSV or JSON lines; columns are found by name."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +41,15 @@ class PictureTable:
     def list_cells(self, column: int) -> list[str]:
         """The cells of a column, without blanks around them."""
         return [row[column].strip() for row in self.rows]
+
+    def iterate_rows(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Where each row is in the file, and its cells by column."""
+        for place, row in zip(self.places, self.rows, strict=True):
+            yield place, {name: cell.strip() for name, cell in zip(self.names, row, strict=True)}
+
+    def list_other_titles(self, names: Collection[str]) -> list[str]:
+        """The columns that have none of these names, as they are spelled."""
+        return [title for title, name in zip(self.titles, self.names, strict=True) if name not in names]
 
     def find_columns(self, names: Iterable[str]) -> list[int]:
         """Which columns have one of these names, those named first in front."""

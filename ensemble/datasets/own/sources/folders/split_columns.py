@@ -4,28 +4,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ensemble.datasets.own.source import format_name_list
+from ensemble.datasets.own.sources.folders.layout_reading import describe_followed_split
 from ensemble.datasets.own.sources.folders.picture_table import normalize_column_name
 from ensemble.datasets.own.sources.folders.split_names import parse_split_folder
 from ensemble.files.columns import ROLE_NAMES
 
 _FLAGS = {"test": "test flag", "val": "validation flag", "train": "training flag"}
-_TITLES = {"train": "training", "val": "validation", "test": "testing"}
 _TRUTH = {
     **dict.fromkeys(("true", "t", "yes", "y", "1", "1.0"), True),
     **dict.fromkeys(("false", "f", "no", "n", "0", "0.0", ""), False),
 }
 # As CelebA and WILDS number them.
 _NUMBERED = {"0": "train", "1": "val", "2": "test"}
-_FOLDS = "fold"
 
 
 @dataclass(frozen=True)
 class SplitColumns:
-    """What the columns of a table say of splits.
+    """The split of each row by the columns of a table.
 
     Attributes:
-      splits: of each row, "" where it says nothing; None without such a column.
-      used: the columns that say it.
+      splits: of each row, "" if its cell is empty; None without such a column.
+      used: the columns that were followed.
       refused: columns that look like splits and are not followed.
       notes: what was assumed, and why columns are not followed, a sentence each.
     """
@@ -41,7 +40,7 @@ def read_split_columns(columns: Mapping[str, Sequence[str]], where: str) -> Spli
 
     Args:
       columns: the cells of each column, by its name as it is spelled.
-      where: what they are of, for sentences.
+      where: the name of their file, for notes.
     """
     names = {normalize_column_name(name): name for name in columns}
     notes, refused = list[str](), list[str]()
@@ -56,15 +55,14 @@ def read_split_columns(columns: Mapping[str, Sequence[str]], where: str) -> Spli
         refused.append(name)
     splits, used = _read_flags(columns, names)
     if splits:
-        parts = [f"{splits.count(split):,} for {title}" for split, title in _TITLES.items() if split in splits]
-        notes.append(f"{' and '.join(used)} of {where} divides the images: {', '.join(parts)}.")
+        notes.append(describe_followed_split(f"{' and '.join(used)} of {where}", splits))
     return SplitColumns(splits, used, tuple(refused), notes)
 
 
 def _read_words(cells: Sequence[str], known: str, subject: str) -> tuple[list[str], list[str]]:
-    """The split of each row by a column of words or numbers, none where it is not followed; and what to say of it."""
+    """The split of each row by a column of words or numbers, or none if it is not followed; and notes on it."""
     values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
-    if {"0", "2"} <= values <= _NUMBERED.keys() and known != _FOLDS:
+    if {"0", "2"} <= values <= _NUMBERED.keys() and known != "fold":
         splits = [_NUMBERED.get(cell.removesuffix(".0"), "") for cell in cells]
         if splits.count("train") >= max(splits.count("val"), splits.count("test")):
             return splits, [f"{subject} is read as 0 training, 1 validation, 2 test images."]

@@ -1,6 +1,6 @@
-"""Lists next to folders of pictures that say which are for training: train.txt, train_test_split.txt.
+"""Lists next to folders of pictures that divide them into splits: train.txt, train_test_split.txt.
 
-A line names a picture, as a path with or without its ending, perhaps with something behind it; or, in a list of all
+A line names a picture, as a path with or without its ending, perhaps followed by its class; or, in a list of all
 pictures, a picture and its split. Tables with a column of files and no classes are such lists too. CUB-200 numbers
 its pictures in images.txt.
 """
@@ -15,9 +15,9 @@ from ensemble.datasets.own.source import format_name_list
 from ensemble.datasets.own.sources.folders.folder_walk import FolderWalk
 from ensemble.datasets.own.sources.folders.label_table import parse_label_table
 from ensemble.datasets.own.sources.folders.layout_reading import (
-    SPLIT_TITLES,
     FolderLayout,
     assign_split_roles,
+    describe_followed_split,
     merge_class_files,
 )
 from ensemble.datasets.own.sources.folders.picture_table import TABLE_SUFFIXES, read_picture_table, read_table_lines
@@ -35,16 +35,16 @@ _NUMBERS_FILE = "images.txt"
 _MOST_LISTS = 16
 _LEAST_SHARE = 0.5  # of a list's lines that name a picture
 
-_Line = tuple[str, str]  # a picture, and its split where the line says it
+_Line = tuple[str, str]  # a picture and its split
 
 
 @dataclass
 class _SplitList:
-    """A list that says something of splits.
+    """A list of pictures and their splits.
 
     Attributes:
       path: of its file.
-      lines: what each line says.
+      lines: the picture and the split of each line.
       notes: what was assumed, a sentence each.
     """
 
@@ -56,7 +56,7 @@ class _SplitList:
 def follow_split_lists(walk: FolderWalk, layout: FolderLayout) -> None:
     """Divide the pictures of a layout as the lists in its folders say.
 
-    Lists next to folders or tables that are splits already are named as not followed.
+    If folders or tables have divided them already, a note says that the lists are not followed.
 
     Args:
       walk: of the folder.
@@ -65,8 +65,7 @@ def follow_split_lists(walk: FolderWalk, layout: FolderLayout) -> None:
     Raises:
       DataError: a list cannot be read.
     """
-    files = [walk.root / name for name in walk.skipped_files]
-    lists = [read for path in files[:] if (read := _read_split_list(path))][:_MOST_LISTS]
+    lists = [read for name in walk.skipped_files if (read := _read_split_list(walk.root / name))][:_MOST_LISTS]
     if not lists:
         return
     listing = format_name_list([one.path.name for one in lists])
@@ -75,10 +74,13 @@ def follow_split_lists(walk: FolderWalk, layout: FolderLayout) -> None:
         return
     class_of = {path: name for name, paths in layout.splits["train"].items() for path in paths}
     pictures = list(class_of)
+    below = PictureNames([path.relative_to(layout.top).as_posix() for path in pictures], layout.top.name)
+    above = PictureNames([path.relative_to(walk.root).as_posix() for path in pictures], walk.root.name)
     split_of, problem = dict[Path, str](), ""
     missing = list[str]()
     for one in lists:
-        found, lost = _match_lines(walk, layout, one, pictures)
+        places, lost = _match_lines(one, below, above, one.path.parent.relative_to(walk.root).as_posix())
+        found = {pictures[place]: split for place, split in places.items()}
         if len(found) < _LEAST_SHARE * len(one.lines):
             problem = f"{one.path.name} names {len(lost):,} pictures that are not there, such as {lost[0]!r:.80}"
         if twice := [path for path, split in found.items() if split_of.get(path, split) != split]:
@@ -95,16 +97,10 @@ def follow_split_lists(walk: FolderWalk, layout: FolderLayout) -> None:
     for one in lists:
         walk.skipped_files.remove(walk.relative_path(one.path))
         layout.notes += one.notes
-    found_splits = set(split_of.values())
-    rest = "" if "train" in found_splits else "train"
+    rest = "" if "train" in split_of.values() else "train"
     left = [path for path in pictures if path not in split_of]
     split_of |= dict.fromkeys(left, rest)
-    counts = [
-        f"{sum(each == split for each in split_of.values()):,} {title}"
-        for split, title in SPLIT_TITLES.items()
-        if split in split_of.values()
-    ]
-    layout.notes.append(f"The split follows {listing}: {', '.join(counts)} images.")
+    layout.notes.append(describe_followed_split(listing, split_of.values()))
     if left and not rest:
         are = "picture is" if len(left) == 1 else "pictures are"
         layout.notes.append(f"{len(left):,} {are} in no list and left out.")
@@ -120,13 +116,10 @@ def follow_split_lists(walk: FolderWalk, layout: FolderLayout) -> None:
 
 
 def _match_lines(
-    walk: FolderWalk, layout: FolderLayout, one: _SplitList, pictures: list[Path]
-) -> tuple[dict[Path, str], list[str]]:
-    """The split of each picture that a list names, and the lines that name none."""
-    above = PictureNames([path.relative_to(walk.root).as_posix() for path in pictures], walk.root.name)
-    below = PictureNames([path.relative_to(layout.top).as_posix() for path in pictures], layout.top.name)
-    base = one.path.parent.relative_to(walk.root).as_posix()
-    found, lost = dict[Path, str](), list[str]()
+    one: _SplitList, below: PictureNames, above: PictureNames, base: str
+) -> tuple[dict[int, str], list[str]]:
+    """The split of each picture that a list names, by its place, and the lines that name none."""
+    found, lost = dict[int, str](), list[str]()
     for name, split in one.lines:
         place = None
         for candidate in _list_candidates(name):
@@ -140,7 +133,7 @@ def _match_lines(
         if place is None:
             lost.append(name)
         else:
-            found[pictures[place]] = split
+            found[place] = split
     return found, lost
 
 
@@ -152,7 +145,7 @@ def _list_candidates(line: str) -> dict[str, None]:
 
 
 def _read_split_list(path: Path) -> _SplitList | None:
-    """The list in a file; None where it is none."""
+    """The list in a file; None if it is not one."""
     suffix, said = path.suffix.lower(), parse_split_folder(path.stem)
     split = said.split if said and said.is_plain and said.split != UNLABELLED else ""
     try:
@@ -172,34 +165,30 @@ def _read_split_list(path: Path) -> _SplitList | None:
         names = [line.strip() for line in text.splitlines() if line.strip()]
         return _SplitList(path, [(name, split) for name in names]) if split else _read_whole_list(path, names)
     except (DataError, ValueError, RecursionError):
-        return None  # whatever it is, it may lie next to pictures
+        return None  # any other file may be next to pictures
 
 
 def _read_whole_list(path: Path, names: list[str]) -> _SplitList | None:
-    """A list of all pictures whose lines end in a split; None where it is none."""
+    """A list of all pictures whose lines end in a split; None if it is not one."""
     pairs = [pair for name in names if len(pair := re.split(r"[\s,;]+", name)) > 1]
     is_flag = bool(_FLAG_NAME.fullmatch(path.stem)) and {pair[-1] for pair in pairs} <= {"0", "1"}
     parts = read_split_columns({"is_train" if is_flag else "split": [pair[-1] for pair in pairs]}, path.name)
     if not parts.splits:
         return None
     names = [" ".join(pair[:-1]) for pair in pairs]
-    if all(map(str.isdigit, names)) and (beside := path.parent / _NUMBERS_FILE).is_file():
-        numbered = dict(line.split(None, 1) for line in read_table_lines(beside)[0] if len(line.split(None, 1)) == 2)
+    if all(map(str.isdigit, names)) and (numbers := path.parent / _NUMBERS_FILE).is_file():
+        numbered = dict(line.split(None, 1) for line in read_table_lines(numbers)[0] if len(line.split(None, 1)) == 2)
         names = [numbered.get(name, name) for name in names]
     return _SplitList(path, list(zip(names, parts.splits, strict=True)))
 
 
 def _list_json_lines(value: object, split: str) -> Iterator[_Line]:
-    """The texts in JSON with their splits: of a list such as ["cat/1.png", 0] the first."""
+    """The texts in JSON with their splits: the first of a list such as ["cat/1.png", 0]."""
     if isinstance(value, str) and split:
         yield value, split
     elif isinstance(value, list):
-        first = (
-            value[:1]
-            if value and isinstance(value[0], str) and not all(isinstance(one, str) for one in value)
-            else value
-        )
-        for one in first:
+        are_texts = [isinstance(one, str) for one in value]
+        for one in value if all(are_texts) or not are_texts[0] else value[:1]:
             yield from _list_json_lines(one, split)
     elif isinstance(value, dict):
         for name, one in value.items():
