@@ -55,7 +55,7 @@ class PictureNames:
                     index.setdefault(key, []).append(place)
 
     def read_paths_from(self, names: Iterable[str]) -> list[str]:
-        """Learn with which folder of another computer all names begin; return what is to be said of it."""
+        """Learn with which folder of another computer all names begin; return a note if they do."""
         cleaned = [_normalize_file_path(name) for name in names if name.strip()]
         if not cleaned or not all(map(_ABSOLUTE.match, cleaned)):
             return []
@@ -73,7 +73,7 @@ class PictureNames:
         Args:
           name: a path or name, with or without its ending.
           base: the folder from which paths may go on.
-          is_meant: which of several pictures of one name are meant; None if nothing is known of it.
+          is_meant: which of several pictures of one name are meant; None if this is not known.
 
         Raises:
           AmbiguousNameError: several have that name.
@@ -105,7 +105,7 @@ class PictureNames:
 
 
 def _normalize_file_path(text: str) -> str:
-    """A path as it is compared: with slashes, in one Unicode form, without a leading "./"."""
+    """A path for comparison: with slashes, in one Unicode form, without a leading "./"."""
     return unicodedata.normalize("NFC", text.strip()).replace("\\", "/").removeprefix("./")
 
 

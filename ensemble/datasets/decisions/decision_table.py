@@ -47,7 +47,7 @@ class LabelChanges:
       removed: the numbers of the images that are taken out.
       unchanged: how many rows change nothing: labels that are kept, or cannot be told.
       runs: whose members were asked, each once, the last one last.
-      notes: what was assumed of the table, and the columns of it that were not used, in sentences.
+      notes: what was assumed about the table, and its columns that were not used, in sentences.
     """
 
     new_labels: dict[str, dict[int, int]] = field(default_factory=lambda: {split: {} for split in SPLITS})

@@ -16,6 +16,7 @@ from ensemble.cli.program import main
 from ensemble.datasets import Dataset
 from ensemble.datasets.decisions import decision_log, decision_table, relabeling
 from ensemble.datasets.decisions.label_decision import KEEP, RELABEL, REMOVE, UNSURE, LabelDecision, checksum_image
+from ensemble.datasets.label_meanings import find_class_by_name, index_class_names
 from ensemble.datasets.own import custom_registry, staging
 from ensemble.errors import AccessError, DataError
 from tests.pages import own_images
@@ -238,3 +239,10 @@ def test_a_viewer_makes_no_version_and_what_fails_leaves_nothing_behind(leaves: 
         set_person_source(None)
     left = {path.name for path in custom_registry.custom_datasets_folder().iterdir()}
     assert left == {"leaves"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"), [("07", 0), ("7", 0), ("'7", 0), ("'=a", 1), ("8", 2), ("08", 3), ("9", None)]
+)
+def test_a_class_is_found_as_a_spreadsheet_writes_it(cell: str, expected: int | None) -> None:
+    assert find_class_by_name(cell, index_class_names(["07", "=a", "8", "08"])) == expected

@@ -63,6 +63,19 @@ def test_a_file_of_another_form(tmp_path: Path, name: str, content: bytes, said:
         source_lookup.open_picture_source(str(tmp_path / name))
 
 
+@pytest.mark.parametrize(("place", "changed"), [(6, 99), (46, 255)])
+def test_a_damaged_archive_is_refused(tmp_path: Path, place: int, changed: int) -> None:
+    """A later version of zip than Python knows, and a name that is not UTF-8."""
+    content = bytearray(build_torch_file())
+    entry = content.index(b"PK\1\2")
+    content[entry + 9] |= 8  # names are UTF-8
+    content[entry + place] = changed
+    (tmp_path / "train").write_bytes(content)
+    for path in (tmp_path, tmp_path / "train"):
+        with pytest.raises(DataError):
+            source_lookup.open_picture_source(str(path))
+
+
 def test_a_folder_of_numpy_files_for_each_class(tmp_path: Path) -> None:
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()

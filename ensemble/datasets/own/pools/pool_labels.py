@@ -5,6 +5,7 @@ again has its labels back.
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -200,12 +201,11 @@ class _ImageFinder:
         self._count = len(pool.images)
         self._checksums = {checksum_image(pool.images, number): number for number in range(self._count)}
         self._copies = pool.read_copies()
-        self._paths = [*pool.read_image_names(), *(copy.name for copy in self._copies)]
-        self._names = PictureNames(self._paths)
+        self._names = PictureNames([*pool.read_image_names(), *(copy.name for copy in self._copies)])
         self._counts_files = False
 
     def read_numbers_of_files(self, cells: Collection[Mapping[str, str]]) -> list[str]:
-        """Learn whether numbers count the files, copies included; return what is to be said of it."""
+        """Learn whether numbers count the files, copies included; return a note if they do."""
         total = self._count + len(self._copies)
         numbers = sorted(number for each in cells if (number := parse_whole_number(each.get("number", ""))) is not None)
         named = any(each.get("image") or each.get("name") for each in cells)
@@ -232,9 +232,10 @@ class _ImageFinder:
             return (copy.number, copy.name) if copy else (place, "")
         number = parse_whole_number(cells.get("number", ""))
         if self._counts_files and number is not None:
-            if copy := next((copy for copy in self._copies if copy.place == number), None):
-                return copy.number, copy.name
-            return number - sum(copy.place < number for copy in self._copies), ""
+            before = bisect_left(self._copies, number, key=lambda copy: copy.place)
+            if before < len(self._copies) and self._copies[before].place == number:
+                return self._copies[before].number, self._copies[before].name
+            return number - before, ""
         if number is None or not 0 <= number < self._count:
             hint = " (copies were left out and have no number: give file names)" if self._copies else ""
             raise DataError(f"number “{_shorten(cells.get('number', ''))}” is none of 0 to {self._count - 1}{hint}")

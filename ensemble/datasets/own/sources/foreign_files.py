@@ -1,4 +1,4 @@
-"""Files of pictures in forms that are not read, called by their right name, each with the remedy."""
+"""Files of pictures in formats that are not read: what each format is called, and how to convert it."""
 
 import re
 import zipfile
@@ -11,17 +11,17 @@ from ensemble.errors import DataError
 from ensemble.storage.plain_files import open_plain_file
 
 _START_BYTES = 348  # as long as the header of NIfTI
-_MOST_LOOKED_AT = 50  # files without a telling name
+_MOST_LOOKED_AT = 50  # files whose name does not show their format
 _NUMPY_ENDING = ".npy"
 _TFRECORD_SHARD = re.compile(r"\.tfrec(ord)?s?(-\d+-of-\d+)?$|tfrecord.*-\d+-of-\d+$")
 
 
 @dataclass(frozen=True)
 class _ForeignForm:
-    """A form of files.
+    """A file format.
 
     Attributes:
-      name: of the form.
+      name: of the format.
       endings: of names, in lower case.
       remedy: what to do, a sentence.
     """
@@ -64,13 +64,13 @@ _FORMS = (_DICOM, _NIFTI, _TFRECORD, _LMDB, _TORCH, _PICKLE)
 
 
 def check_foreign_file(path: Path) -> None:
-    """Raise DataError if a file is of a form that is not read."""
+    """Raise DataError if a file is in a format that is not read."""
     if form := _find_form(path):
         raise DataError(f"{path.name} is a file of {form.name}, which is not read. {form.remedy}")
 
 
 def describe_foreign_files(paths: Iterable[Path]) -> str:
-    """What files next to no pictures are, and what to do, in sentences; "" if their form is not known."""
+    """The formats of files in a folder without pictures, and what to do, in sentences; "" if none is known."""
     found = dict[str, tuple[_ForeignForm, list[str]]]()
     arrays = list[str]()
     for number, path in enumerate(paths):
@@ -90,7 +90,7 @@ def describe_foreign_files(paths: Iterable[Path]) -> str:
 
 
 def _find_form(path: Path, *, look: bool = True) -> _ForeignForm | None:
-    """The form of a file by its name, else by its beginning; None where it is none of these."""
+    """The format of a file by its name, else by its first bytes; None if it is none of these."""
     name = path.name.lower()
     if _TFRECORD_SHARD.search(name):
         return _TFRECORD
@@ -104,7 +104,7 @@ def _find_form(path: Path, *, look: bool = True) -> _ForeignForm | None:
             if zipfile.is_zipfile(file):
                 with zipfile.ZipFile(file) as archive:
                     return _TORCH if any(each.endswith("data.pkl") for each in archive.namelist()) else None
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):  # a damaged zip
         return None
     marks = {(_DICOM, 128): b"DICM", (_NIFTI, 344): b"n+1\0", (_LMDB, 16): b"\xde\xc0\xef\xbe"}
     return next((form for (form, place), mark in marks.items() if start[place:].startswith(mark)), None)

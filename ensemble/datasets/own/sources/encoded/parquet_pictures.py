@@ -97,7 +97,7 @@ class PictureShard:
         return labels
 
     def read_splits(self) -> SplitColumns:
-        """What columns say of splits."""
+        """The split of each row by the columns of the file."""
         cells = {
             name: ["" if value is None else str(value) for value in self._read_column(name)]
             for name in self.columns.others
@@ -270,7 +270,7 @@ class ParquetSource(EncodedPictures[_ParquetPicture]):
             self.groups = number_group_names(named)
 
     def _follow_columns(self, shards: Mapping[Path, PictureShard]) -> dict[Path, list[str]]:
-        """The split of each row, "train" or "test", by columns; {} where none says it."""
+        """The split of each row, "train" or "test", by columns; {} if no column divides them."""
         said = {path: shard.read_splits() for path, shard in shards.items()}
         self.notes += dict.fromkeys(note for each in said.values() for note in each.notes)
         splits = {path: [split or "train" for split in each.splits or ()] for path, each in said.items()}

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -192,7 +193,7 @@ def _list_tar_pictures(path: Path, long: list[str]) -> list[tuple[_TarPicture, s
     place = max((0, 1), key=count_labelled)
     keys = [each[place] for _, each in pictures]
     if len(set(keys)) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice, _ = Counter(keys).most_common(1)[0]
         raise DataError(f"{path.name} has two pictures of the key {twice!r:.120}.")
     return [(picture, labels[place].get(key, "")) for (picture, _), key in zip(pictures, keys, strict=True)]
 

@@ -127,7 +127,7 @@ class FolderSource(EncodedPictures[Path]):
 
 
 def _leave_out_unlabelled(splits: dict[str, ClassFiles]) -> list[str]:
-    """Take the pictures of classes that mean "no label" out, such as a folder unknown; return what is to be said."""
+    """Take the pictures of classes that mean "no label" out, such as a folder unknown; return a note about them."""
     missing = find_missing_labels(name for files in splits.values() for name in files)
     count = sum(len(files.pop(name, ())) for files in splits.values() for name in missing)
     if not count:

@@ -29,7 +29,7 @@ class LabelTable:
       files: the column of the pictures.
       labels: of each row, "" where it has none; none where no column is one of classes.
       column: what the class was read from, for people.
-      splits: of each row, "" where it says nothing; None where neither a column nor the table's name says it.
+      splits: of each row, "" if its cell is empty; None if neither a column nor the table's name divides them.
       groups: of each row; None without such a column.
       notes: what was assumed, and columns that are not used, a sentence each.
       problem: why no column is one of classes, a sentence; "" where one is.

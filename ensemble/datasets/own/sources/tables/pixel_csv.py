@@ -128,7 +128,7 @@ def find_pixel_files(folder: SourceFolder) -> _PixelArrays | None:
         try:
             table = find_pixel_table(path)
         except DataError as error:
-            table, problem = None, problem or error  # whatever it is, it may lie beside pictures
+            table, problem = None, problem or error  # any other table may be next to pictures
         # Beside folders, which may be of pictures, other columns of numbers may be features.
         if table and folder.folders and not table.columns.pixel_name.startswith("p"):
             table = None
