@@ -69,7 +69,7 @@ class RegressionGroup:
       runs: those that count: one per seed.
       epochs: after which each is judged.
       losses: (K, N) by name, of those of `_LOSSES` that they have.
-      variances: by loss, what other seeds would change, estimated from the members of a single run.
+      variances: by loss, the variance over seeds, estimated from the members of a single run.
     """
 
     group: RunGroup
@@ -149,13 +149,11 @@ def compare_regression_groups(groups: Sequence[RunGroup], baseline: str | None =
 def _group_examples(groups: Sequence[RegressionGroup], targets: NumericTargets) -> Groups | None:
     """Which examples belong together, (N,): by their column, and exact copies; None if none do."""
     losses = [rows for group in groups for rows in group.losses.values()]
-    copies = find_row_copies(np.concatenate([targets.values[None], *losses]).T)
-    known = [each for each in (targets.groups, copies) if each is not None]
-    return join_groups(*known) if len(known) == 2 else next(iter(known), None)
+    return join_groups(targets.groups, find_row_copies(np.concatenate([targets.values[None], *losses]).T))
 
 
 def _list_run_variances(first: RegressionGroup, second: RegressionGroup, loss: str) -> list[RunVariance]:
-    """What other seeds would change of two single runs; [] if that is not known, or seeds themselves show it."""
+    """The variances over seeds of two single runs; [] if they are unknown, or if several runs show them."""
     sides = [group.variances[loss] for group in (first, second) if loss in group.variances]
     return sides if len(sides) == 2 else []
 

@@ -118,8 +118,8 @@ class TrainingConfig(Settings):
             raise ConfigError("folds is 1, which would leave nothing to learn from: choose 2 or more, or 0 for none.")
         if self.members < self.folds:
             raise ConfigError(
-                f"folds is {self.folds}, but there are only {self.members} members, and a fold "
-                f"that nobody leaves out has nobody to judge it: choose at most {self.members} "
+                f"folds is {self.folds}, but there are only {self.members} members, and each fold "
+                f"needs a member that leaves it out: choose at most {self.members} "
                 f"folds, or {self.folds} members or more."
                 if self.members > 1
                 else "folds needs two members or more: choose more members, or 0 for none."

@@ -55,7 +55,7 @@ def find_test_groups(
     if same is not None:
         copies = len(same) - (int(same.max()) + 1)
         if copies:
-            groups = same if named is None else join_groups(named, same)
+            groups = join_groups(named, same)
     return TestGroups(groups, count, copies)
 
 

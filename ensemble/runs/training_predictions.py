@@ -1,4 +1,4 @@
-"""training_predictions.npz: what members say of the training images or rows that they left out.
+"""training_predictions.npz: members' predictions of the training images or rows that they left out.
 
 A run with folds has it: each image or row that is learnt from is judged by the members that never
 learnt from it, after the epoch that the run is shown by. Whose they are follows from the members'
@@ -77,7 +77,7 @@ def has_training_predictions(run: Run) -> bool:
 
 
 def explain_missing_predictions(run: Run) -> str:
-    """Why no members have judged the training images or rows of a run, and what to do about it."""
+    """Explain why the training images or rows of a run have no predictions, and what to do about it."""
     noun, judged = ("row", "targets") if run.task == REGRESSION else ("image", "labels")
     if run.settings is None or not run.settings.folds:
         return (
@@ -89,7 +89,7 @@ def explain_missing_predictions(run: Run) -> str:
     if run.can_resume:
         return f"The {judged} of its training {noun}s are judged when training ends: resume it."
     return (
-        f"What its members say of the training {noun}s is missing from its folder "
+        f"The predictions of its training {noun}s are missing from its folder "
         f"({TRAINING_PREDICTIONS_FILE}): train it again."
     )
 
@@ -120,7 +120,7 @@ def load_training_predictions(run: Run) -> TrainingPredictions:
 
 
 def load_row_predictions(run: Run, train: NDArray[np.int64]) -> RowPredictions:
-    """What a run with folds predicts of its training rows.
+    """Read the predictions of a run with folds for its training rows.
 
     Args:
       run: a regression.
@@ -149,17 +149,17 @@ def _explain_unreadable(run: Run, noun: str) -> Iterator[None]:
     except (OSError, DamagedFileError) as error:
         why = getattr(error, "strerror", None) or error
         raise RunError(
-            f"What the members of “{run.id}” say of its training {noun}s cannot be read from "
+            f"The predictions of the training {noun}s of “{run.id}” cannot be read from "
             f"{TRAINING_PREDICTIONS_FILE} in its folder ({why}): look at its test {noun}s, or train it again."
         ) from error
 
 
 def _check_judged_numbers(predictions: TrainingPredictions | RowPredictions, train: NDArray[np.int64]) -> None:
-    """Refuse numbers that are not of these training examples, or that nobody judges; DamagedFileError."""
+    """Check that the numbers are training examples that members predict; DamagedFileError if not."""
     numbers = predictions.numbers
     if not len(numbers) or not np.isin(numbers, train).all():
-        raise DamagedFileError("a number is none of its training examples'")
+        raise DamagedFileError("a number is not one of its training examples")
     if (np.diff(numbers) <= 0).any():
         raise DamagedFileError("the numbers of its examples do not rise")
     if not (predictions.judges > 0).all():
-        raise DamagedFileError("an example is judged by nobody")
+        raise DamagedFileError("an example has no predictions")

@@ -58,7 +58,7 @@ class BestTrialEvidence:
       next: the second best of them.
       images: on how many images, or rows of a table; one that several trainings held out counts once.
       groups: in how many groups these are that count as one each; None if all are independent.
-      unit: of a table's target; "" if nobody said, and for images.
+      unit: of a table's target; "" if none is given, and for images.
       optimism: by how much the best is expected to be worse on new images than on those that it was
         chosen on, in the objective's unit, at least 0; None of too few images.
       repeats: how many times each was trained.
@@ -189,7 +189,7 @@ def find_worse_trainings(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def _compute_training_margins(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(T − 1,) each: by how much means exceed the first, and half the width of Tukey's intervals of that."""
+    """(T − 1,) each: how much means exceed the first, and half the width of Tukey's intervals."""
     from scipy.stats import studentized_range
 
     trials, repeats = values.shape
@@ -217,7 +217,7 @@ def _compute_difference_interval(
       losses: (T, N), as of `find_worse_losses`.
       mistake_nlls: (T,), likewise.
       groups: likewise.
-      means: (T, R), as of `find_worse_trainings`; of one training no more than its examples is known.
+      means: (T, R), as of `find_worse_trainings`.
       place: of the candidate.
       is_root: whether the objective is the root of the mean loss: differences of squares are divided
         by the sum of both roots.

@@ -31,7 +31,7 @@ from ensemble.sweeps.store import find_sweep
 from ensemble.sweeps.trials import find_best_trial, read_trials
 
 Floats = NDArray[np.float64]
-_LEAST_DENSITY = 1e-300  # so that a row far from all that is chosen has a loss
+_LEAST_DENSITY = 1e-300  # so that the loss is finite if a row is far from every member chosen
 
 
 class _MemberCandidate(NamedTuple):
@@ -136,7 +136,7 @@ def list_member_candidates(sweep_id: str) -> tuple[list[_MemberCandidate], Float
         pool += [_MemberCandidate(run, member, epoch) for member in members]
         measured.append(own)
     every = np.concatenate(measured)
-    # By the factor that makes the highest density of each row 1, which changes no choice.
+    # Scaled so that the highest density of each row is 1, which changes no choice.
     return pool, np.maximum(np.exp(every - every.max(axis=0)), _LEAST_DENSITY) if of_table else every
 
 

@@ -133,7 +133,7 @@ def launch_sweep(config: SweepConfig, placement: Placement | None = None, table:
 
 
 def check_table_fits(config: SweepConfig, table: PreparedTable) -> None:
-    """See that a table holds out rows to choose by, if the objectives need some.
+    """Check that a table holds out rows to choose by, if the objectives need some.
 
     Raises:
       ConfigError: it has too few.

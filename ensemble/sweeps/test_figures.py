@@ -1,11 +1,9 @@
-"""What the best trial's ensemble comes to on the test examples, which had no part in choosing it."""
+"""Figures of a sweep's best trial on the test examples, which had no part in choosing it."""
 
 import functools
 from collections.abc import Sequence
 from statistics import fmean
 from typing import NamedTuple
-
-import numpy as np
 
 from ensemble import runs
 from ensemble.analysis.inference.image_groups import grouped_mean_interval
@@ -71,15 +69,13 @@ def _measure_run(run_id: str) -> list[TrialTestFigure]:
 
 
 def _measure_regression(run: runs.Run, epoch: int) -> list[TrialTestFigure]:
-    from ensemble.runs.numeric.numeric_predictions import read_numeric_predictions, read_numeric_targets  # SciPy
+    from ensemble.analysis.numeric.numeric_diagnosis import estimate_rmse  # They import SciPy.
+    from ensemble.runs.numeric.numeric_predictions import read_numeric_predictions, read_numeric_targets
 
     targets, predicted = read_numeric_targets(run), read_numeric_predictions(run, epoch)
-    squared, size = (targets.values - predicted.compute_mean()) ** 2, len(targets.values)
-    low, high = grouped_mean_interval(squared, targets.groups)
-    mean, low, high = (float(np.sqrt(max(0.0, value))) for value in (squared.mean(), low, high))
     nll = predicted.compute_losses(targets.values)["nll"]
-    of_rows = functools.partial(TrialTestFigure, trainings=1, examples=size, noun="row")
+    of_rows = functools.partial(TrialTestFigure, trainings=1, examples=len(nll), noun="row")
     return [
-        of_rows("rmse", mean, low, high, unit=run.unit),
+        of_rows("rmse", *estimate_rmse(targets.values - predicted.compute_mean(), targets.groups), unit=run.unit),
         of_rows("nll", float(nll.mean()), *grouped_mean_interval(nll, targets.groups), unit="nats"),
     ]

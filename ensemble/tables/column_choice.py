@@ -92,7 +92,7 @@ def choose_table_columns(
 def list_choice_notes(table: RawTable, choice: ColumnChoice) -> list[str]:
     notes = []
     if choice.numbers:
-        notes.append(f"Learnt from as numbers: {format_column_names(choice.numbers)}.")
+        notes.append(f"Learned from as numbers: {format_column_names(choice.numbers)}.")
     if choice.categories:
         each = [f"{name} ({len(_list_category_values(table.find_column(name)))} values)" for name in choice.categories]
         notes.append(f"As categories, a column for each value: {format_column_names(each)}.")

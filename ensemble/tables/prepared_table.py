@@ -62,12 +62,11 @@ class PreparedTable:
       train_groups: the group of each training row, by the column of groups and exact copies, from 0;
         None if rows are independent.
       in_time_order: whether rows are in time order, so that the last ones are tested on.
-      leave_out: the columns that `prepare_table` was told to leave out; None where a folder of an
-        earlier version does not say.
-      as_categories: the columns of numbers that it was told to take as categories.
+      leave_out: the columns that `prepare_table` was asked to leave out; None if read from a folder.
+      as_categories: the columns of numbers that it was asked to take as categories.
       group: the column of groups; "" for none.
       chosen_decimal: of `RawTable`.
-      split_column: the column that says the split; "" if it was drawn, and in a folder.
+      split_column: the column that contains the split; "" if it was drawn, or if read from a folder.
     """
 
     source: str
@@ -185,8 +184,7 @@ def prepare_table(
     if not in_time_order:  # By an encoding of all rows: the split, which follows, decides another.
         encoded = fit_table_encoding(table, choice, kept).encode_features(table)[0][kept]
         copies = find_row_copies(np.column_stack([encoded, every[kept]]))
-    together = [each for each in (groups, copies) if each is not None]
-    joined = join_groups(*together) if len(together) == 2 else next(iter(together), None)
+    joined = join_groups(groups, copies)
     if split_name and isinstance(parts, TableSplit):
         parts = draw_validation_rows(parts, seed, validation_share, joined)
     else:
@@ -243,7 +241,7 @@ def prepare_table(
 
 
 def _read_split_column(table: RawTable, used: Collection[str], kept: NDArray[np.int64]) -> tuple[str, TableSplit | str]:
-    """The column split and what it says of the rows that are kept, of `parse_split_words`; "" without one."""
+    """Find the column split and parse its values in the rows that are kept; "" without one."""
     named = {fold_name(name) for name in used}
     name = find_role("split", [name for name in table.column_names if fold_name(name) not in named])
     if name is None or table.find_column(name).kind not in (NUMBER, TEXT):

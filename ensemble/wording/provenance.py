@@ -73,28 +73,33 @@ def build_rerun_command(run: Job, dataset: str = "") -> str:
     It says every setting that is not the default. Where the run was placed (Slurm), its name and
     its tags change no number and are left out. An imported run was made elsewhere, and one whose
     members were chosen from others needs those. Weights that members were given to start from lie
-    in the run's folder, from which the command is said; the table of a regression, in the folder
+    in the run's folder, where the command has to run; the table of a regression, in the folder
     that it was read from.
 
     Args:
       dataset: of an ensemble's, to train on another; "" for its own.
     """
+    if (run.path / SOURCES_FILE).exists():
+        return ""
     config = read_run_settings(run)
     words: list[str] = []
     if isinstance(config, EnsembleConfig):
         if dataset:
             config = replace(config, dataset=dataset)
-        made_of_others = (run.path / SOURCES_FILE).exists()
-        words = [] if made_of_others else list_train_words(config)
-        if words and (run.path / WEIGHTS_FILE).exists():
+        words = list_train_words(config)
+        if (run.path / WEIGHTS_FILE).exists():
             words += ["--from", WEIGHTS_FILE]
     elif isinstance(config, RegressionConfig):
-        words = _list_regression_words(run, config)
+        words = _list_table_words(run, config, "train")
     elif isinstance(config, LbfgsConfig):
         words = ["lbfgs", *_iterate_changed_options(config, LbfgsConfig())]
     elif isinstance(config, SweepConfig):
         usual = SweepConfig()
-        words = ["sweep", *_iterate_sweep_options(config, usual), *_iterate_changed_options(config.base, usual.base)]
+        words = ["sweep", *_iterate_sweep_options(config, usual)]
+        if isinstance(config.base, RegressionConfig):
+            words = _list_table_words(run, config.base, *words)
+        else:
+            words += _iterate_changed_options(config.base, usual.base)
     elif isinstance(config, LearningConfig):
         learning = LearningConfig()
         words = [
@@ -110,8 +115,8 @@ def list_train_words(config: EnsembleConfig) -> list[str]:
     return ["train", *_iterate_changed_options(config, EnsembleConfig())]
 
 
-def _list_regression_words(run: Job, config: RegressionConfig) -> list[str]:
-    """The same of a regression; none where a run of an earlier version does not say what was left out."""
+def _list_table_words(run: Job, config: RegressionConfig, *command: str) -> list[str]:
+    """Add the table and the settings to a command; [] if an earlier version did not record the columns left out."""
     try:
         table = read_table_description(run.path)
     except DataError:
@@ -119,7 +124,7 @@ def _list_regression_words(run: Job, config: RegressionConfig) -> list[str]:
     if table.leave_out is None:
         return []
     source = table.source if Path(table.source).suffix else _UNNAMED_TABLE
-    words = ["train", "--task", config.task, "--table", source, "--target", table.target]
+    words = [*command, "--task", config.task, "--table", source, "--target", table.target]
     for option, columns in (("--leave-out", table.leave_out), ("--category", table.as_categories)):
         words += [word for name in columns for word in (option, name)]
     words += ["--group", table.group] if table.group else []

@@ -100,6 +100,13 @@ def test_a_table_is_uploaded_understood_and_launched(monkeypatch: pytest.MonkeyP
     at.run()
     assert "Batch size 128 exceeds the 58 training rows: all of them are one batch." in said(at)
     assert not button(at, "numbers_launch").disabled
+    at.session_state[format_setting_key("batch_size", TABLE_FORM)] = 40
+    at.run()
+    assert "Batch size" not in said(at)
+    at.session_state[format_setting_key("folds", TABLE_FORM)] = 3
+    at.run()
+    assert "Batch size 40 exceeds the 38 training rows that a member learns from" in said(at)
+    at.session_state[format_setting_key("folds", TABLE_FORM)] = 0
     at.session_state[format_setting_key("batch_size", TABLE_FORM)] = 16
     at.run()
     launch = button(at, "numbers_launch")
@@ -192,6 +199,7 @@ def test_a_table_with_two_readings_is_asked_about_and_read_as_chosen(monkeypatch
     (question,) = [one.value for one in at.warning]
     assert "“1,100” is 1100 with a decimal point and 1.100 with a decimal comma." in question
     assert "--decimal" not in question
+    assert "Choose the decimal sign of the table." in said(at)
     (sign,) = [one for one in at.segmented_control if one.label == "Decimal sign"]
     assert sign.options == ["Point", "Comma"]
     sign.set_value("comma").run()

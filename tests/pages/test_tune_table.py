@@ -118,10 +118,21 @@ def test_what_a_table_lacks_is_said_beside_the_button() -> None:
     at = tuned()
     at.segmented_control(key="tune_task").set_value(REGRESSION).run()
     assert at.button(key="tune_launch").disabled
-    assert "Upload the table that trials learn from, and choose what to predict." in said(at)
+    assert "Upload a table first, and choose what to predict." in said(at)
     at.file_uploader(key="numbers_file").set_value(("few.csv", TABLE[:130].encode(), "text/csv")).run()
     assert at.button(key="tune_launch").disabled
     assert "holds out too few rows of “few.csv” to choose settings by" in said(at)
+
+
+def test_a_table_with_two_readings_asks_for_the_decimal_sign() -> None:
+    rows = "\n".join(f"{n % 9 + 1},{100 + n};{n % 9 + 1},{100 + n}" for n in range(80))
+    at = open_table_sweep(f"size;price\n{rows}")
+    assert at.button(key="tune_launch").disabled
+    assert "Choose the decimal sign of the table." in said(at)
+    assert "Upload a table first" not in said(at)
+    next(one for one in at.segmented_control if one.label == "Decimal sign").set_value("comma").run()
+    assert not at.button(key="tune_launch").disabled
+    assert "Numbers are read with a decimal comma." in said(at)
 
 
 def test_an_unknown_sweep_is_called_a_sweep() -> None:

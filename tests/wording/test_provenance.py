@@ -119,9 +119,9 @@ def test_the_command_of_a_regression_on_a_table_says_its_settings_and_columns(tm
     rows = [f"{n % 17}.5,{n % 3},{n},{n // 4},{3 * (n % 17) + n % 5}" for n in range(80)]
     (tmp_path / "my houses.csv").write_text("\n".join(["size,kind,row-no,owner,price", *rows]))
     table = read_data_table(tmp_path / "my houses.csv")
-    columns = {"leave_out": ("row-no",), "as_categories": ("kind",), "group": "owner"}
+    columns: dict[str, Any] = {"leave_out": ("row-no",), "as_categories": ("kind",), "group": "owner"}
     for asked in (columns, {"leave_out": ("owner",), "in_time_order": True}, {}):
-        prepared = prepare_numeric_table(RegressionConfig(), table, "price", **asked)  # type: ignore[arg-type]
+        prepared = prepare_numeric_table(RegressionConfig(), table, "price", **asked)
         run = create_numeric_run(RegressionConfig(), prepared)
         for config in configs(RegressionConfig, 25, network=lambda _: "mlp"):
             command = build_rerun_command(replace(run, config=config))
@@ -155,6 +155,21 @@ def test_the_command_of_a_sweep_says_what_is_searched_and_what_trials_share() ->
     for config in made:
         command = build_rerun_command(replace(sweep, config=config))
         assert config == build_sweep_config(said(command, sweep_command)), command
+
+
+def test_the_command_of_a_sweep_on_a_table_names_the_table(tmp_path: Path) -> None:
+    rows = [f"{n % 17}.5,{n},{3 * (n % 17) + n % 5}" for n in range(80)]
+    (tmp_path / "houses.csv").write_text("\n".join(["size,row-no,price", *rows]))
+    table = read_data_table(tmp_path / "houses.csv")
+    prepared = prepare_numeric_table(RegressionConfig(validation=0.2), table, "price", leave_out=("row-no",))
+    config = SweepConfig(base=RegressionConfig(validation=0.2, width=20), trials=3, objectives="rmse")
+    sweep = sweeps.create_sweep(config, None, prepared)
+    command = build_rerun_command(sweep)
+    assert "--task regression --table houses.csv --target price --leave-out row-no" in command
+    chosen = said(command, sweep_command)
+    own = {name: chosen.pop(name) for name in ("trials", "objectives", "space")}
+    assert (own["trials"], own["objectives"], own["space"]) == (3, ("rmse",), tuple(config.space.split()))
+    assert read_table_options({**chosen, "table": tmp_path / chosen["table"]})[0] == config.base
 
 
 def test_the_command_launches_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,10 @@ def select_groups(index: Groups | None, chosen: NDArray[np.generic]) -> Groups |
     return None if index is None else number_groups(index[chosen])
 
 
-def join_groups(first: Groups, second: Groups) -> Groups:
-    """(N,), the groups in which those that share a group in either are together."""
+def join_groups(first: Groups | None, second: Groups | None) -> Groups | None:
+    """(N,), the groups in which those that share a group in either are together; None if both are None."""
+    if first is None or second is None:
+        return second if first is None else first
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 

@@ -124,7 +124,7 @@ def read_numeric_predictions(run: Run, epoch: int) -> NumericEnsemble:
 
 
 def read_numeric_validation(run: Run, epoch: int) -> tuple[NormalMixture, NumericTargets]:
-    """What the members that remained predict of the validation rows after an epoch, and what is true of these.
+    """Read the predictions of the validation rows by the members that remain after an epoch, and the targets.
 
     Raises:
       RunError: that epoch's predictions are not there, or are damaged.

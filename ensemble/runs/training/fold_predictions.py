@@ -22,7 +22,7 @@ from ensemble.runs.training_predictions import NO_VOTE, TRAINING_PREDICTIONS_FIL
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.tables.prepared_table import read_prepared_table
 
-_EXAMPLES_PER_CALL = 1024  # whose predictions by every member are held at once
+_EXAMPLES_PER_CALL = 1024  # examples that members predict at once
 PROGRESS_MESSAGE = "The members judge the training examples that they left out."
 
 
@@ -118,7 +118,7 @@ def _judge_training_rows(run: Run, epoch: int, stop: Callable[[], bool]) -> dict
 
 
 def _find_judges(members: Sequence[int], folds: Ints, count: int) -> tuple[list[list[int]], Ints]:
-    """The places of the members that judge each of the folds, and the examples that any of them judge.
+    """Find the places of the members that judge each fold, and the examples that have such members.
 
     Args:
       members: those that remain.
@@ -126,6 +126,6 @@ def _find_judges(members: Sequence[int], folds: Ints, count: int) -> tuple[list[
       count: K.
     """
     by_fold = [list_judging_members(members, fold, count) for fold in range(count)]
-    # Of a fold whose members all diverged nobody can say anything.
+    # A fold whose members all diverged has no predictions.
     judged = [bool(places) for places in by_fold]
     return by_fold, np.flatnonzero((folds != NO_FOLD) & np.asarray(judged)[folds])

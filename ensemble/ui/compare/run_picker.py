@@ -138,7 +138,7 @@ def show_comparison_problems(selection: SelectedRuns) -> None:
 
 
 def _show_mixture_notice(regressions: Sequence[runs.Run]) -> None:
-    """Say that runs of both tasks were chosen, and lead to those that are not compared here."""
+    """Warn that runs of both tasks were chosen, and link to the ones that are not compared here."""
     count = formats.format_count(len(regressions), "run")
     predicts = "predicts" if len(regressions) == 1 else "predict"
     st.warning(

@@ -58,14 +58,13 @@ def _has_runs_in_address() -> bool:
 
 def read_selected_runs(task: str = CLASSIFICATION) -> SelectedRuns:
     """The runs of this task in the address: of ids first, else of a tag, else of a sweep."""
-    every = loaders.list_cached_runs(task)
     if wanted := address.RUNS.read():
-        return _find_runs_by_ids(wanted, every, task)
+        return _find_runs_by_ids(wanted, task)
     tag, sweep = address.TAG.read(), address.SWEEP.read()
     shared = (
         f"tag “{tag}”" if tag else sweep if sweep and sweep.startswith("sweep") else f"sweep {sweep}" if sweep else ""
     )
-    tagged_runs = _filter_runs_by_tag(every, tag or sweep or "")
+    tagged_runs = _filter_runs_by_tag(loaders.list_cached_runs(task), tag or sweep or "")
     return SelectedRuns(tuple(tagged_runs[:MAX_RUNS]), (), max(0, len(tagged_runs) - MAX_RUNS), shared)
 
 
@@ -74,21 +73,20 @@ def _filter_runs_by_tag(every: Sequence[runs.Run], tag: str) -> list[runs.Run]:
     return [run for run in every if tag in run.tags]
 
 
-def _find_runs_by_ids(wanted: Sequence[str], every: Sequence[runs.Run], task: str) -> SelectedRuns:
-    runs_by_id, matches, missing = {run.id: run for run in every}, [], []
+def _find_runs_by_ids(wanted: Sequence[str], task: str) -> SelectedRuns:
+    runs_by_id, matches, missing = {run.id: run for run in loaders.list_cached_runs(None)}, [], []
     for run_id in wanted[:MAX_RUNS]:
-        if run := runs_by_id.get(run_id) or _find_recent_run(run_id, task):
+        if (run := runs_by_id.get(run_id) or _find_recent_run(run_id)) and run.task == task:
             matches.append(run)
         else:
             missing.append(run_id)
     return SelectedRuns(tuple(matches), tuple(missing), max(0, len(wanted) - MAX_RUNS))
 
 
-def _find_recent_run(run_id: str, task: str) -> runs.Run | None:
+def _find_recent_run(run_id: str) -> runs.Run | None:
     """A run that is not in the list yet, which may be two seconds old."""
     with suppress(RunError):
-        run = runs.find_run(run_id)
-        return run if run.task == task else None
+        return runs.find_run(run_id)
     return None
 
 

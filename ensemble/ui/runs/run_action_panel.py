@@ -20,7 +20,7 @@ from ensemble.wording.run_names import format_run_name
 
 
 def show_run_action_panel(run: runs.Run, every: Sequence[runs.Run], *, on_own_page: bool = False) -> None:
-    """Everything that can be done with `run`; on its own page only what that has nowhere else."""
+    """Show all actions for `run`; on its own page only those that the page does not offer elsewhere."""
     screen = run_panel.find_run_screen(run)
     with st.container(border=True, key="run_actions"):
         if not on_own_page:

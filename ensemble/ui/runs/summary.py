@@ -82,7 +82,7 @@ def tabulate_runs_export(listed_runs: Sequence[runs.Run]) -> pd.DataFrame:
 
 
 def _build_numeric_cells(run: runs.Run) -> dict[str, Any]:
-    """What a regression has besides; nothing of a classification, whose file stays as it was."""
+    """Return the cells that only a regression has; {} for a classification."""
     if run.target is None:
         return {}
     return {

@@ -1,4 +1,4 @@
-"""The question with which decimal sign a table is read, where its numbers can be read in two ways."""
+"""The control for the decimal sign of a table whose numbers can be read in two ways."""
 
 import streamlit as st
 
@@ -10,14 +10,14 @@ from ensemble.wording import escaping
 _SIGN_LABELS = {POINT: "Point", COMMA: "Comma"}
 
 
-def show_file_problem(problem: EnsembleError | str) -> None:
-    """Say why a file cannot be taken; of a decimal sign without the options of commands."""
+def show_file_problem(problem: EnsembleError) -> None:
+    """Explain why a file cannot be read, without the options of commands."""
     text = problem.question if isinstance(problem, DecimalSignError) else str(problem)
     st.warning(escaping.escape_markdown(text), icon=":material/error:")
 
 
 def select_decimal_sign(key: str) -> None:
-    """A choice of the two readings; the file is read again with it."""
+    """Show both readings to choose from; the file is read again with the one chosen."""
     widget_state.draw_widget(
         st.segmented_control,
         "Decimal sign",

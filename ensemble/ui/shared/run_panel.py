@@ -10,6 +10,7 @@ from ensemble.errors import RunError
 from ensemble.runs.parameters import list_parameter_epochs
 from ensemble.runs.start_weights import identify_start_weights
 from ensemble.runs.store import RUN_STORE, Run, explain_wrong_task
+from ensemble.runs.validation_predictions import are_members_chosen
 from ensemble.ui.frame import plain_words, report_download
 from ensemble.ui.jobs import job_picker
 from ensemble.ui.jobs.job_screen import JobScreen
@@ -64,7 +65,7 @@ def show_run_screen(
 
 
 def show_missing_run(screen: JobScreen[Run], problem: str) -> None:
-    """What is wrong with the run in the address; of one of the other task, the page that shows it."""
+    """Explain what is wrong with the run in the address, or link to the page for its task."""
     try:
         show_other_task_notice(runs.find_run(address.RUN.read() or ""))
     except RunError:
@@ -74,10 +75,10 @@ def show_missing_run(screen: JobScreen[Run], problem: str) -> None:
 
 
 def show_other_task_notice(run: Run) -> None:
-    """Say that a page is for the other task, and link to the page of this run's task."""
+    """Explain that this page is for the other task, and link to the page for this run's task."""
     name = escaping.escape_markdown(format_run_name(run))
     if run.entry:
-        st.info(f"This page is for numbers, and “{name}” is of classes.", icon=":material/category:")
+        st.info(f"This page is for numbers, and “{name}” predicts classes.", icon=":material/category:")
     else:
         st.info(f"This page is for classes, and “{name}” predicts numbers.", icon=":material/123:")
     show_run_link(run)
@@ -137,7 +138,9 @@ def show_citation_panel(run: runs.Run) -> None:
             where = "" if run.entry else ", in the folder of its table"
             st.caption(f"The command that repeats this run{where}")
             st.code(command, language="bash", wrap_lines=True)
-        elif run.target and run.settings:
+        elif are_members_chosen(run):
+            st.caption("Its members were chosen from other runs: no command repeats it.")
+        elif run.settings:
             st.caption("An earlier version trained it, and the columns that were left out are not recorded.")
         else:
             st.caption("It was trained elsewhere: no command repeats it.")

@@ -112,7 +112,7 @@ def show_launch_problem() -> None:
 
 
 def launch_new_run(config: EnsembleConfig, placement: Placement | None = None) -> None:
-    """Launch it; not again what a first press of two has launched, or another tab."""
+    """Launch it, unless a first click or another tab has launched it already."""
     if config not in [run.training_config for run in runs.list_runs() if run.active]:
         runs.launch_run(config, placement)
 

@@ -26,7 +26,7 @@ class SettingsForm:
 
     Attributes:
       config: the class of the settings.
-      name: begins the keys of its widgets, and of what the tab remembers of them.
+      name: begins the keys of its widgets and of their state in the tab.
     """
 
     config: type[AnyTrainingConfig]
@@ -139,7 +139,7 @@ def list_slider_steps(name: str, form: SettingsForm = RUN_FORM) -> tuple[float, 
     if name == "learning_rate":
         return _list_logarithmic_steps(low, high)
     values = _WIDTHS if name == "width" and form is TABLE_FORM else SLIDER_VALUES.get(name, ())
-    usual: tuple[float, ...] = (form.config().as_dict()[name],) if values else ()
+    usual: list[Any] = [field.default] if values else []
     return tuple(sorted(value for value in {*values, *usual} if low <= value <= high))
 
 
@@ -213,9 +213,9 @@ def get_run_setting(name: str, form: SettingsForm = RUN_FORM) -> Any:
 
 
 def begin_settings_visit(form: SettingsForm) -> None:
-    """At the first drawing: note whether what the browser kept of an earlier visit is set again.
+    """At the first drawing, note whether settings that the browser kept of an earlier visit are restored.
 
-    It is not where a setting was filled in on the way here.
+    They are not if a setting was filled in on the way here.
     """
     if not tab.settings_visit[form.name]:
         tab.settings_visit[form.name] = secrets.token_hex(8)

@@ -256,9 +256,9 @@ def launch_and_show_seeds(
     """Start `config` in the background and show it; with more seeds queued behind it.
 
     Args:
-      request: what else tells this launch from another, so that a second click does not start two.
+      request: what else identifies this launch, so that a second click does not start it twice.
       launch: starts a run.
-      launch_other: the same of the other seeds, if that differs.
+      launch_other: starts a run with another seed, if that differs.
     """
     count = _get_seed_count()
 

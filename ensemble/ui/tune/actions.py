@@ -15,7 +15,7 @@ from ensemble.ui.jobs import deletion
 from ensemble.ui.shared import address, loaders, seed_launch, settings, widget_state
 from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep
-from ensemble.ui.tune.screen import SWEEP_SCREEN
+from ensemble.ui.tune.screen import SWEEP_SCREEN, get_trial_page
 from ensemble.wording import formats
 
 SEED_COUNT = 5
@@ -76,10 +76,8 @@ def _show_best_settings_button(sweep: Sweep, best: Trial) -> None:
     )
     if pressed:
         run = answer.find_trial_run(best)  # It may have been deleted.
-        config = sweep.config.build_trial_config(best.params)
-        settings.fill_run_settings(config, "the best trial of the sweep")
-        page = "pages/numbers.py" if isinstance(config, RegressionConfig) else "pages/train.py"
-        st.switch_page(page, query_params=address.RUN.build_query(run.id) if run else {})
+        settings.fill_run_settings(sweep.config.build_trial_config(best.params), "the best trial of the sweep")
+        st.switch_page(get_trial_page(sweep), query_params=address.RUN.build_query(run.id) if run else {})
 
 
 def _format_seeds_tag(sweep: Sweep, best: Trial) -> str:

@@ -1,6 +1,5 @@
 """What a sweep has found so far: its best settings, what they came to, and on which images."""
 
-import functools
 from collections import Counter
 from collections.abc import Sequence
 
@@ -54,7 +53,7 @@ def show_sweep_answer(sweep: Sweep, trials: Sequence[Trial]) -> None:
     with st.container(horizontal=True, gap="medium", key="tune_answer"):
         if best:
             _show_objective_metrics(sweep, trials, best)
-            figures = loader.compute_once("test", best.run_ids, functools.partial(measure_test_figures, best.run_ids))
+            figures = loader.compute_once("test", best.run_ids, lambda: measure_test_figures(best.run_ids))
             for label, figure in words.list_test_figures(figures):
                 st.metric(label, figure, width="content", help=_TEST_HELP)
         _show_sweep_time(sweep)

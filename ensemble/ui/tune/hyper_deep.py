@@ -13,6 +13,7 @@ from ensemble.sweeps.test_figures import measure_test_figures
 from ensemble.tables.prepared_table import read_table_description
 from ensemble.ui.shared import address, loaders, settings, widget_state
 from ensemble.ui.sign_in import rights
+from ensemble.ui.tune import loader
 from ensemble.wording import escaping, formats
 from ensemble.wording.verdicts.best_trial import list_test_figures
 
@@ -72,7 +73,8 @@ def show_hyper_deep_runs(sweep: Sweep) -> None:
 def _describe_hyper_deep_run(run: runs.Run) -> str:
     if run.task == REGRESSION:
         aside = read_table_description(run.path).validation
-        tested = "; ".join(f"{label}: {figure}" for label, figure in list_test_figures(measure_test_figures([run.id])))
+        figures = loader.compute_once("test", (run.id,), lambda: measure_test_figures([run.id]))
+        tested = "; ".join(f"{label}: {figure}" for label, figure in list_test_figures(figures))
         return f"{tested}; chosen on {formats.format_count(aside, 'validation row')}"
     share, size = run.status.best_ensemble_test_accuracy, run.data.test_size
     aside = count_holdout_images(run.data.train_size, run.config.validation)

@@ -70,7 +70,7 @@ def _format_objectives_key() -> str:
 
 
 def show_sweep_controls() -> SelectedTable | None:
-    """What is searched, and how many trials; the rest under More. Returns the table that is learned from, if any."""
+    """Show the search space and the number of trials; return the table to learn from, if any."""
     widget_state.initialize_widget(space.TASK_KEY, CLASSIFICATION)
     task = widget_state.draw_widget(
         st.segmented_control,
@@ -243,7 +243,7 @@ def _plan_sweep_launch(chosen: SelectedTable | None) -> LaunchPlan[_SweepRequest
 
 
 def _prepare_examples(wanted: SweepConfig, chosen: SelectedTable | None) -> tuple[PreparedTable | None, str]:
-    """The table that trials learn from, None of images, and on what the best is chosen.
+    """Return the table that trials learn from, None for images, and a note on the validation examples.
 
     Raises:
       ConfigError: there is nothing to learn from, or too little of it.
@@ -257,7 +257,7 @@ def _prepare_examples(wanted: SweepConfig, chosen: SelectedTable | None) -> tupl
         aside = count_holdout_images(info.train_size, wanted.base.validation)
         return None, _describe_selection_examples(wanted, aside, info.noun, "images")
     if chosen is None:
-        raise ConfigError("Upload the table that trials learn from, and choose what to predict.")
+        raise ConfigError(table_upload.explain_missing_table())
     table = table_upload.prepare_selected_table(wanted.base, chosen)
     check_table_fits(wanted, table)
     selection_rows = _describe_selection_examples(wanted, len(table.split.validation), "row", "rows")

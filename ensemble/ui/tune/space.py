@@ -50,10 +50,10 @@ _DEFAULT_TABLE_RANGES = {
 
 @dataclass(frozen=True)
 class _SearchForm:
-    """What can be searched of the runs of one task.
+    """The settings of one task that can be searched.
 
     Attributes:
-      settings: that all trials share, where they are not searched.
+      settings: the widgets of the settings that all trials share.
       prefix: begins the keys of the widgets.
       ranges: where searches begin.
     """

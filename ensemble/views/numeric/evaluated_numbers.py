@@ -112,9 +112,7 @@ class EvaluatedNumbers:
         """(N,) which examples belong together: by their column, and exact copies; None if none."""
         arrays = get_ensemble_arrays(self.predicted).values()
         flat = [np.moveaxis(array, -1, 0).reshape(self.n, -1) for array in arrays]
-        copies = find_row_copies(np.hstack([*flat, self.targets[:, None]]))
-        known = [each for each in (self.group_column, copies) if each is not None]
-        return join_groups(*known) if len(known) == 2 else next(iter(known), None)
+        return join_groups(self.group_column, find_row_copies(np.hstack([*flat, self.targets[:, None]])))
 
     @cached_property
     def evaluation(self) -> NumericEvaluation:
@@ -195,8 +193,8 @@ class _TrainingRows:
 
     Attributes:
       numbers: the rows, as if the mixture of those members were one member.
-      stored: what was kept of them.
-      judges: the sentence that says which members those are.
+      stored: their predictions.
+      judges: a sentence on those members.
     """
 
     numbers: EvaluatedNumbers

@@ -51,7 +51,7 @@ _SPLIT_CHOICE = Choice(
 def build_numeric_worst(numbers: EvaluatedNumbers) -> View:
     """What share of the error a few examples make up, and those examples.
 
-    A run with folds shows those of its training rows too, whose targets may be wrong.
+    A run with folds shows its training rows too, so that their targets can be checked.
     """
     order, run = (yield _ORDER_CHOICE), numbers.run
     if run and has_training_predictions(run):
@@ -93,7 +93,7 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
     scores = _rank_examples(numbers, order)
     if scores is None:
         why = "only their average is kept" if judges else "members give no spread, or there is one member"
-        yield Paragraph(f"Nothing is known of it here: {why}.", "unavailable")
+        yield Paragraph(f"This order is not available: {why}.", "unavailable")
         return
     ranked = np.argsort(-scores, kind="stable")
     chosen = ranked[:count]
@@ -124,8 +124,8 @@ def _build_rows(numbers: EvaluatedNumbers, order: str, judges: str = "") -> View
     yield Table(
         f"{heading}: the numbers",
         tabulate_examples(numbers, chosen),
-        note="Each member’s number, with its standard deviation where it gives one. The error is what is "
-        "predicted less what is true.",
+        note="Each member’s number, with its standard deviation where it gives one. The error is the "
+        "prediction minus the target.",
         key=f"numeric_worst{kind}_{order}",
         from_outside=True,
         numbers=lambda: _tabulate_errors(numbers, ranked),
@@ -171,7 +171,7 @@ def tabulate_examples(numbers: EvaluatedNumbers, chosen: np.ndarray) -> pd.DataF
 
 
 def _tabulate_errors(numbers: EvaluatedNumbers, chosen: NDArray[np.intp]) -> pd.DataFrame:
-    """Return one row per chosen example: what is true, what is predicted, and the error in its spread too."""
+    """Return one row per chosen example: target, prediction and error, and the error over the spread."""
     predicted = numbers.predicted
     spread = None if isinstance(predicted, PointEnsemble) else predicted.compute_spread()
     columns = {"target": numbers.targets, "predicted": predicted.compute_mean()}

@@ -15,7 +15,7 @@ def find_epoch_line(run: Run, epoch: int | None) -> Mapping[str, Any]:
 
 
 def describe_numeric_result(run: Run, chosen: Mapping[str, Any]) -> str:
-    """How far off it is on the test rows after an epoch, and what it gains over a member; "" if that is not known."""
+    """Describe the test RMSE after an epoch and that of the mean member; "" if they are unknown."""
     whole = chosen.get("ensemble_test_rmse")
     each = [value for value in chosen.get("test_rmse") or () if value is not None]
     if whole is None or not each:

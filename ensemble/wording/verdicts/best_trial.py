@@ -17,12 +17,12 @@ _MIN_OPTIMISM = 0.0001  # nats, or a share; of an error in a unit that share of 
 
 
 def get_example_noun(sweep: Sweep) -> str:
-    """What one validation example of a sweep is called where its dataset has no word of its own."""
+    """Return the noun for one validation example of a sweep, if its dataset has none of its own."""
     return "row" if sweep.config.base.task == REGRESSION else "image"
 
 
 def list_best_trial_sentences(sweep: Sweep, best: Trial, evidence: BestTrialEvidence | None) -> list[str]:
-    """List what a sweep that has ended shows of its best trial: the verdict first, test figures last."""
+    """List the findings about the best trial of an ended sweep: the verdict first, test figures last."""
     goal, noun = sweep.config.objective_names[0], get_example_noun(sweep)
     sentences = [describe_selection_optimism(evidence, goal, noun)]
     if evidence:
@@ -83,7 +83,7 @@ def describe_edge_settings(ends: Mapping[str, str]) -> str:
 
 
 def describe_selection_optimism(evidence: BestTrialEvidence | None, goal: str, noun: str = "image") -> str:
-    """What the best figure is expected to lose on new examples; "" where that is not known."""
+    """Describe what the best figure is expected to lose on new examples; "" if that is unknown."""
     if evidence is None or evidence.optimism is None:
         return ""
     least = _MIN_OPTIMISM * (abs(evidence.best.values[0]) if goal in ("rmse", "crps") else 1)
@@ -101,7 +101,7 @@ def describe_selection_optimism(evidence: BestTrialEvidence | None, goal: str, n
 
 
 def list_test_figures(figures: Sequence[TrialTestFigure]) -> list[tuple[str, str]]:
-    """What the best trial comes to on test examples: a label and the figure with its interval or range, each."""
+    """List the test figures of the best trial: labels, and figures with their interval or range."""
     return [(_format_test_label(figure), _format_test_figure(figure)) for figure in figures]
 
 

@@ -156,7 +156,7 @@ def test_damaged_and_missing_predictions_are_reported(ended: Run) -> None:
         file.unlink()
         for view in ("answer", "worst"):
             told = summarize_view(NUMERIC_VIEWS[view], evaluate_numeric_run(ended)).to_text()
-            assert "What its members say of the training rows is missing from its folder" in told
+            assert "The predictions of its training rows are missing from its folder" in told
     finally:
         file.write_bytes(kept)
 

@@ -25,6 +25,7 @@ from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.store import SWEEP_STORE
 from ensemble.sweeps.worker import work_on_sweep
 from ensemble.tables.prepared_table import read_prepared_table
+from ensemble.wording.provenance import build_rerun_command
 from tests.runs.numeric.conftest import build_table
 
 SHARED = ["--members", "2", "--epochs", "3", "--batch-size", "16", "--width", "4", "--devices", "1"]
@@ -164,6 +165,7 @@ def test_members_of_several_trials_become_a_regression_that_is_asked_as_any(hous
     assert line["ensemble_validation_nll"] == pytest.approx(held.compute_nll(targets.values).mean())
     shown = CliRunner().invoke(main, ["inspect", run.id, "answer"]).output
     assert "Its members were chosen on the validation rows" in " ".join(shown.split())
+    assert build_rerun_command(run) == "", "no command chooses these members again"
 
 
 def check_greedy_choice(chosen: dict[str, Any], trained: list[runs.Run]) -> None:

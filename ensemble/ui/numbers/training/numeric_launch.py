@@ -24,7 +24,6 @@ from ensemble.ui.shared.settings import TABLE_FORM
 from ensemble.ui.train import launch, number_fields, placement_control, presets
 from ensemble.wording import formats
 
-_NO_TABLE_REASON = "Upload a table first, and choose what to predict."
 QUICK_EXAMPLE = RegressionConfig(epochs=30)
 _NumericPlan = tuple[RegressionConfig, PreparedTable]
 
@@ -55,7 +54,7 @@ def _plan_numeric_launch(chosen: SelectedTable | None) -> LaunchPlan[_NumericPla
     try:
         config = RegressionConfig.from_dict(settings.collect_settings(TABLE_FORM))
         if chosen is None:
-            return LaunchPlan(None, label, _NO_TABLE_REASON)
+            return LaunchPlan(None, label, table_upload.explain_missing_table())
         table = table_upload.prepare_selected_table(config, chosen)
         if choice := placement_control.get_selected_place(TABLE_FORM):
             placement = places.build_fitting_placement(choice)

@@ -126,6 +126,13 @@ def select_table() -> SelectedTable | None:
     )
 
 
+def explain_missing_table() -> str:
+    """What to do before training, if `select_table` returns None."""
+    if tab.numeric_table and isinstance(tab.numeric_table[1], DecimalSignError):
+        return "Choose the decimal sign of the table."
+    return "Upload a table first, and choose what to predict."
+
+
 def _load_uploaded_table(file: Any, decimal: str) -> RawTable | EnsembleError:
     """What the file holds, or why it cannot be taken; read once for each decimal sign."""
     key = file.file_id, decimal
@@ -154,30 +161,16 @@ def prepare_selected_table(config: RegressionConfig, chosen: SelectedTable) -> P
 
     Kept for a while: sliders that do not change it move without it being made anew.
     """
-    return _prepare_table(
-        (
-            *(chosen.file_id, chosen.table.chosen_decimal, chosen.target, chosen.leave_out, chosen.categories),
-            *(chosen.group, chosen.in_time_order),
-        ),
-        config.split_seed,
-        test=config.test,
-        validation=config.validation,
-        batch_size=config.batch_size,
-        _config=config,
-        _chosen=chosen,
+    key = (
+        *(chosen.file_id, chosen.table.chosen_decimal, chosen.target, chosen.leave_out, chosen.categories),
+        *(chosen.group, chosen.in_time_order),
+        *(config.split_seed, config.test, config.validation, config.batch_size, config.folds),
     )
+    return _prepare_table(key, config, chosen)
 
 
 @st.cache_resource(max_entries=_MAX_PREPARED_TABLES, show_spinner=False)
-def _prepare_table(
-    key: tuple[Any, ...],
-    split_seed: int,
-    test: float,
-    validation: float,
-    batch_size: int,
-    _config: RegressionConfig,
-    _chosen: SelectedTable,
-) -> PreparedTable:
+def _prepare_table(key: tuple[Any, ...], _config: RegressionConfig, _chosen: SelectedTable) -> PreparedTable:
     return prepare_numeric_table(
         _config,
         _chosen.table,
