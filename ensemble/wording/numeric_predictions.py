@@ -255,13 +255,10 @@ def describe_cross_validation(
     rmse: tuple[float, float, float], nll: tuple[float, float, float], rows: int, unit: str = ""
 ) -> str:
     """Describe figures of the members that left each training row out, with their intervals."""
-
-    def format_range(low: float, high: float) -> str:
-        return f"{format_significant(low)} to {format_significant(high)}"
-
+    ranges = [f"{format_significant(low)} to {format_significant(high)}" for _, low, high in (rmse, nll)]
     return (
         f"Cross-validated on the {formats.format_count(rows, 'training row')}: RMSE {format_with_unit(rmse[0], unit)} "
-        f"(95 %: {format_range(*rmse[1:])}), NLL {format_significant(nll[0])} nats ({format_range(*nll[1:])})."
+        f"(95 %: {ranges[0]}), NLL {format_significant(nll[0])} nats ({ranges[1]})."
     )
 
 

@@ -125,11 +125,14 @@ def _list_table_words(run: Job, config: RegressionConfig, *command: str) -> list
         return []
     source = table.source if Path(table.source).suffix else _UNNAMED_TABLE
     words = [*command, "--task", config.task, "--table", source, "--target", table.target]
-    for option, columns in (("--leave-out", table.leave_out), ("--category", table.as_categories)):
-        words += [word for name in columns for word in (option, name)]
-    words += ["--group", table.group] if table.group else []
+    for option, values in (
+        ("--leave-out", table.leave_out),
+        ("--category", table.as_categories),
+        ("--group", [table.group]),
+        ("--decimal", [table.chosen_decimal]),
+    ):
+        words += [word for value in values if value for word in (option, value)]
     words += ["--time-order"] if table.in_time_order else []
-    words += ["--decimal", table.chosen_decimal] if table.chosen_decimal else []
     return [*words, *_iterate_changed_options(config, RegressionConfig())]
 
 

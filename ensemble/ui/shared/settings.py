@@ -173,15 +173,13 @@ def show_setting_groups(form: SettingsForm, draw: Callable[[str], None]) -> None
             label_visibility="collapsed",
             icon=":material/search:",
         )
-        found = False
-        for title, names in SETTING_GROUPS.items():
-            if not (matching := _find_settings(form, names, title, sought)):
-                continue
-            found = True
-            st.markdown(f"**{title}**")
-            for name in matching:
+        matching = {title: _find_settings(form, names, title, sought) for title, names in SETTING_GROUPS.items()}
+        for title, names in matching.items():
+            if names:
+                st.markdown(f"**{title}**")
+            for name in names:
                 draw(name)
-        if not found:
+        if not any(matching.values()):
             st.caption(
                 f"No setting is about “{escaping.escape_markdown(sought)}”: try another word, such as seed or rate."
             )
@@ -189,13 +187,12 @@ def show_setting_groups(form: SettingsForm, draw: Callable[[str], None]) -> None
 
 def _find_settings(form: SettingsForm, names: Sequence[str], title: str, sought: str) -> list[str]:
     words = sought.lower().replace("-", " ").replace("_", " ").split()
-    found = []
-    for name in names:
-        if field := form.fields.get(name):
-            text = f"{title} {format_setting_title(name)} {field.metadata['help']}".lower()
-            if all(word in text for word in words):
-                found.append(name)
-    return found
+    texts = {
+        name: f"{title} {format_setting_title(name)} {form.fields[name].metadata['help']}".lower()
+        for name in names
+        if name in form.fields
+    }
+    return [name for name, text in texts.items() if all(word in text for word in words)]
 
 
 def format_slider_value(value: float) -> str:

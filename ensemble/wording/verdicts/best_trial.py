@@ -46,7 +46,10 @@ def list_trial_evidence(evidence: BestTrialEvidence, verdict: SettingsVerdict, n
 def _describe_next_trial(evidence: BestTrialEvidence, goal: str) -> str:
     second = evidence.next
     scale = 100 if goal == "accuracy" else 1
-    difference, low, high = (_format_signless(scale * value) for value in (second.difference, second.low, second.high))
+    difference, low, high = (
+        formats.format_significant(scale * value, 2).replace("-", "−")
+        for value in (second.difference, second.low, second.high)
+    )
     if unit := _get_unit(evidence, goal):
         difference = f"{difference} {unit}"
     shown = "a significant difference" if second.trial in evidence.worse else "which is not significant"
@@ -55,10 +58,6 @@ def _describe_next_trial(evidence: BestTrialEvidence, goal: str) -> str:
         f"{METRIC_TITLES[goal]} is {difference} {'lower' if goal == 'accuracy' else 'higher'}, {shown} "
         f"(95 % interval over all pairs: {low} to {high})."
     )
-
-
-def _format_signless(value: float) -> str:
-    return formats.format_significant(value, 2).replace("-", "−")
 
 
 def _get_unit(evidence: BestTrialEvidence, goal: str) -> str:
