@@ -180,7 +180,7 @@ def test_what_is_damaged_or_missing_is_said(ended: Run) -> None:
         file.unlink()
         view = summarize_view(VIEWS["labels"], evaluate_epoch(ended))
         assert view.paragraphs[-1].text.endswith("(training_predictions.npz): train it again.")
-        with pytest.raises(RunError, match="is missing from its folder"):
+        with pytest.raises(RunError, match="are missing from its folder"):
             judge_run_labels(ended, "training")
     finally:
         file.write_bytes(kept)
